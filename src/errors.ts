@@ -7,11 +7,23 @@
  */
 
 import { ERROR_CLASS, HeddleError } from "./heddle-error.ts";
-import { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
+import {
+  CallbackEndedError,
+  CallEndedError,
+  DeadlockError,
+  StreamClosedError,
+  UnknownFunctionError,
+} from "./request-errors.ts";
 import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
 import type { AnySharedError } from "./shared-errors.ts";
 
-export { CallbackEndedError, DeadlockError, UnknownFunctionError } from "./request-errors.ts";
+export {
+  CallbackEndedError,
+  CallEndedError,
+  DeadlockError,
+  StreamClosedError,
+  UnknownFunctionError,
+} from "./request-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
 export { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError };
@@ -116,17 +128,6 @@ export class PoolClosedError extends HeddleError {
   }
 }
 
-/** A stream was read that belongs to a call that is over. */
-export class StreamClosedError extends HeddleError {
-  /** Tells this class from the others. */
-  declare readonly code: "HEDDLE_STREAM_CLOSED";
-
-  /** Creates the error. */
-  constructor() {
-    super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
-  }
-}
-
 /** Describes a worker that ended unexpectedly. */
 export interface WorkerLoss {
   /** Number of the worker within its pool; replacements get new numbers. -1 for a machine. */
@@ -176,7 +177,7 @@ export class WorkerLostError extends HeddleError {
 
 /**
  * No machine serves the subject (`heddle/nats`), or NATS refuses the connection: the call did not run. Or the connection was
- * closed or lacks a permission: it may have run.
+ * closed or lacks a permission, or NATS has not confirmed a durable call: it may have run.
  */
 export class NoMachinesError extends HeddleError {
   /** Tells this class from the others. */
@@ -264,7 +265,7 @@ export class TimeoutError extends HeddleError {
    * "silent" occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
   readonly kind: "run" | "call" | "scope" | "hard" | "silent";
-  /** The limit, in milliseconds; undefined for a worker that was stopped after an abort. */
+  /** The limit, in milliseconds; undefined for a worker that was stopped by `killAfterMs`. */
   readonly limitMs: number | undefined;
 
   /** Creates the error. */
@@ -276,7 +277,7 @@ export class TimeoutError extends HeddleError {
       scope: `The scope was not left within its timeoutMs${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,
       hard: limitMs === undefined
-        ? "The worker did not stop in time after an abort."
+        ? "The task went on for its killAfterMs after its call had ended early; its worker was stopped."
         : `The task ran longer than the hard timeout${limit}; its worker was stopped.`,
     };
     super("HEDDLE_TIMEOUT", messages[kind]);
@@ -393,6 +394,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   BorrowExpiredError,
   UnknownFunctionError,
   CallbackEndedError,
+  CallEndedError,
   DeadlockError,
   ProtocolError,
 };
@@ -425,6 +427,7 @@ export type AnyHeddleError =
   | BorrowExpiredError
   | UnknownFunctionError
   | CallbackEndedError
+  | CallEndedError
   | DeadlockError
   | ProtocolError
   | AnySharedError;

@@ -33,6 +33,7 @@ export type HeddleErrorCode =
   | "HEDDLE_BORROW_EXPIRED"
   | "HEDDLE_UNKNOWN_FUNCTION"
   | "HEDDLE_CALLBACK_ENDED"
+  | "HEDDLE_CALL_ENDED"
   | "HEDDLE_DEADLOCK"
   | "HEDDLE_PROTOCOL"
   /** Of `heddle/shared`, from here on. */

@@ -14,7 +14,9 @@
  */
 import "./lane/mirror/install.ts";
 import "./worker/entry.ts";
-import { serveModule } from "./realm/served-modules.ts";
+import { expectModule, serveModule } from "./realm/served-modules.ts";
+
+expectModule();
 
 /** Serves the functions and declared tasks among the exports of a module: call it once, before anything is awaited. */
 export function serve(tasks: object): void {

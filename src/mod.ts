@@ -63,6 +63,7 @@ export {
   type AnyHeddleError,
   BorrowExpiredError,
   CallbackEndedError,
+  CallEndedError,
   DataCloneError,
   DeadlockError,
   HeddleError,

@@ -27,6 +27,17 @@ export class CallbackEndedError extends HeddleError {
   }
 }
 
+/** A task called a task of its pool when its own call had been given up, or its worker ended while such a call ran. */
+export class CallEndedError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_CALL_ENDED";
+
+  /** Creates the error. */
+  constructor() {
+    super("HEDDLE_CALL_ENDED", "The call that made this call of a task is over.");
+  }
+}
+
 /** A thread would wait for itself, for ever. */
 export class DeadlockError extends HeddleError {
   /** Tells this class from the others. */
@@ -35,5 +46,16 @@ export class DeadlockError extends HeddleError {
   /** Creates the error. */
   constructor(message: string) {
     super("HEDDLE_DEADLOCK", message);
+  }
+}
+
+/** A stream was read that belongs to a call that is over. */
+export class StreamClosedError extends HeddleError {
+  /** Tells this class from the others. */
+  declare readonly code: "HEDDLE_STREAM_CLOSED";
+
+  /** Creates the error. */
+  constructor() {
+    super("HEDDLE_STREAM_CLOSED", "The call to which this stream belongs is over.");
   }
 }

@@ -6,13 +6,22 @@ import {
   LinearScale,
   LineController,
   LineElement,
+  LogarithmicScale,
   PointElement,
   Tooltip,
 } from "chart.js";
 import type { PoolStatistics } from "../../src/mod.ts";
 import { TimeWindow } from "./window.ts";
 
-Chart.register(LineController, LineElement, PointElement, LinearScale, Legend, Tooltip);
+Chart.register(
+  LineController,
+  LineElement,
+  PointElement,
+  LinearScale,
+  LogarithmicScale,
+  Legend,
+  Tooltip,
+);
 
 const INTERVAL_MS = 1000;
 /** Readings that the charts show. */
@@ -51,7 +60,8 @@ class History {
   readonly #chart: Chart<"line", { x: number; y: number }[]>;
   readonly #lines = new Map<string, ChartDataset<"line", { x: number; y: number }[]>>();
 
-  constructor(parent: HTMLElement, title: string) {
+  /** Times of quick and of slow tasks are seen together on an axis that is logarithmic. */
+  constructor(parent: HTMLElement, title: string, type: "linear" | "logarithmic" = "linear") {
     const box = element(parent, "div");
     box.className = "chart";
     const canvas = element(box, "canvas");
@@ -71,7 +81,12 @@ class History {
             ticks: { color, callback: (value) => `${Number(Number(value).toFixed(2))} s` },
             grid: { display: false },
           },
-          y: { beginAtZero: true, ticks: { color }, title: { display: true, text: title, color } },
+          y: {
+            type,
+            beginAtZero: type === "linear",
+            ticks: { color, format: { minimumFractionDigits: 0, maximumFractionDigits: 6 } },
+            title: { display: true, text: title, color },
+          },
         },
         plugins: { legend: { labels: { color, boxWidth: 12 } } },
       },
@@ -197,7 +212,7 @@ class PoolView {
     this.#rate = new History(charts, "calls per second");
     this.#queue = new History(charts, "calls");
     this.#utilization = new History(charts, "utilization in %");
-    this.#latency = new History(charts, `run p99 in ms, last ${WINDOW_S} s`);
+    this.#latency = new History(charts, `run p99 in ms, last ${WINDOW_S} s`, "logarithmic");
     const table = (): HTMLTableElement => {
       const box = element(section, "div");
       box.className = "table";

@@ -74,6 +74,8 @@ export interface KeyListSource {
 
 const NO_EXTRAS: readonly unknown[] = [];
 const PENDING_VALUE = Symbol();
+/** What a resizable buffer counts at least: an engine maps pages for each, of which a process has a limited number. */
+const MIN_GROWTH_BYTES = 64 * 1024;
 /** Allowance for arrays with holes, since only their elements take bytes. */
 const FREE_BYTES = 64 * 1024;
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
@@ -92,6 +94,8 @@ export class Decoder implements Reader {
   readonly borrows: Revocable[] = [];
   /** Undefined: the values may contain no streams. */
   openStream: OpenStream | undefined = undefined;
+  /** Bytes by which resizable buffers may yet grow, in sum. Those beyond get a fixed length. */
+  growthBytes: number = Infinity;
 
   readonly access: CodecAccess;
   readonly #keyLists: KeyListSource | undefined;
@@ -338,6 +342,13 @@ export class Decoder implements Reader {
   mayReserve(elements: number): boolean {
     this.#reserved += elements;
     return VALUE_HEADER_BYTES * this.#reserved <= this.limit - this.#base + FREE_BYTES;
+  }
+
+  resizable(length: number, maximum: number): ArrayBuffer {
+    const growth = Math.max(maximum - length, MIN_GROWTH_BYTES);
+    if (growth > this.growthBytes) return new ArrayBuffer(length);
+    this.growthBytes -= growth;
+    return new ArrayBuffer(length, { maxByteLength: maximum });
   }
 
   size(at: number, start: number): number {

@@ -9,6 +9,7 @@
 import { PayloadTooLargeError } from "../errors.ts";
 import { align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
+import type { Departure } from "../realm/handles.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { MAX_EMBEDDED_BYTES, writeView } from "./kinds/bytes.ts";
 import { Attachments } from "./support/attachments.ts";
@@ -370,6 +371,10 @@ export class Encoder implements Writer {
     this.f64[(at >> 3) + 1] = this.#sharedBuffers.idOf(buffer);
     this.attachments.add(buffer, false);
     return at + VALUE_HEADER_BYTES + 8;
+  }
+
+  depart(departure: Departure): void {
+    this.attachments.depart(departure);
   }
 
   willMove(objects: readonly unknown[]): void {

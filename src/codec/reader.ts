@@ -53,6 +53,8 @@ export interface Reader {
    * same bytes; the elements of an intact value never exceed the available bytes.
    */
   mayReserve(elements: number): boolean;
+  /** A buffer of this length that may grow to `maximum`, if the reader allows so much. */
+  resizable(length: number, maximum: number): ArrayBuffer;
   /** The f64 after the header at `at` as a size in bytes. Checks that this many bytes can be read from `start`. */
   size(at: number, start: number): number;
   corrupt(kind: string, at: number): Error;

@@ -6,6 +6,7 @@
  * position of the next value and may replace the memory, so views must be reloaded after each call.
  */
 import type { Memory } from "../memory/views.ts";
+import type { Departure } from "../realm/handles.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 
 /** A key list that is known to the receiver. */
@@ -100,6 +101,8 @@ export interface Writer {
   countCopied(bytes: number, at: number): void;
   /** Writes a SharedArrayBuffer, which keeps its identity across calls. */
   shared(buffer: SharedArrayBuffer, at: number): number;
+  /** A part counts as being on its way from here on. */
+  depart(departure: Departure): void;
   /** The object being written is a wrapper: the next value replaces it. */
   unwrap(): void;
   /** Marks objects to be transferred instead of copied, at any position in the following values. */

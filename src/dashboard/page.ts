@@ -20,7 +20,16 @@ export const PAGE: string = `<!doctype html>
   dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
   .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
   .chart { position: relative; height: 14rem; min-width: 0; }
-  .table { overflow-x: auto; }
+  /* A table that scrolls has a shadow where more of it is: its ends hide the shadows, and scroll with it. */
+  .table {
+    --shadow: color-mix(in srgb, CanvasText 35%, transparent);
+    overflow-x: auto;
+    background:
+      linear-gradient(to right, Canvas 75%, transparent) left / 1rem 100% no-repeat local,
+      linear-gradient(to left, Canvas 75%, transparent) right / 1rem 100% no-repeat local,
+      linear-gradient(to right, var(--shadow), transparent) left / 0.75rem 100% no-repeat,
+      linear-gradient(to left, var(--shadow), transparent) right / 0.75rem 100% no-repeat;
+  }
   table { border-collapse: collapse; margin: 0.5rem 0; width: 100%; font-variant-numeric: tabular-nums; }
   th, td { text-align: right; padding: 0.2rem 0.6rem; white-space: nowrap; }
   th.group { text-align: center; border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); }

@@ -80,11 +80,6 @@ export class Endpoint {
     );
   }
 
-  /** The outcome of the worker's start, if it has posted one: for a host that blocks. */
-  takeStart(): unknown {
-    return this.#messages.takeStart();
-  }
-
   /** Sends a call with one number, or a numeric result. False, here and below: the ring has no room now. */
   sendNumber(
     slot: number,
@@ -281,7 +276,7 @@ export class Endpoint {
   }
 
   /** Messages on the payload port that belong to no record. */
-  get messages(): Pick<PayloadMessages, "has" | "postOther" | "takeOther"> {
+  get messages(): Pick<PayloadMessages, "has" | "postOther" | "takeOther" | "takeNotice"> {
     return this.#messages;
   }
 

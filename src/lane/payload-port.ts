@@ -52,6 +52,8 @@ export class PayloadMessages {
   readonly #port: PayloadPort;
   /** Messages received and not taken yet. */
   readonly #untaken = new Map<number, () => PayloadMessage>();
+  /** Notices that were received with a payload. */
+  readonly #notices: unknown[] = [];
   #posted = 0;
   #received = 0;
 
@@ -101,6 +103,17 @@ export class PayloadMessages {
     return undefined;
   }
 
+  /** The next message of a worker that belongs to no record, which can always be deserialized. */
+  takeNotice(): unknown {
+    if (this.#notices.length > 0) return this.#notices.shift();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (typeof next !== "function") return next.notice;
+      this.#untaken.set(this.#received, next);
+      this.#received = (this.#received + 1) | 0;
+    }
+    return undefined;
+  }
+
   /** Whether message `sequence` has come, where messages come by events. */
   has(sequence: number): boolean {
     while (!this.#untaken.has(sequence)) {
@@ -136,17 +149,21 @@ export class PayloadMessages {
     }
   }
 
-  /** The outcome of the worker's start, if it has posted one. Before any payload. */
-  takeStart(): unknown {
-    return this.#port.receive()?.message;
-  }
-
   close(): void {
     this.#port.close();
   }
 
-  /** Ports keep order: the next message received is the next in sequence. Unreadable messages use up a number too. */
+  /** Ports keep order: the next payload received is the next in sequence. */
   #receive(wanted: number): () => PayloadMessage {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (typeof next === "function") return next;
+      this.#notices.push(next.notice);
+    }
+    throw new ProtocolError(`Payload message ${wanted} is missing from its port.`);
+  }
+
+  /** The next message: a payload, or a notice. Unreadable ones are payloads, and use up a number too. */
+  #next(): (() => PayloadMessage) | { readonly notice: unknown } | undefined {
     let received: { readonly message: unknown } | undefined;
     try {
       received = this.#port.receive();
@@ -156,16 +173,10 @@ export class PayloadMessages {
         throw new DataCloneError(message, { cause });
       };
     }
-    if (received === undefined) {
-      throw new ProtocolError(`Payload message ${wanted} is missing from its port.`);
-    }
+    if (received === undefined) return undefined;
     const { message } = received;
-    // The outcome of the worker's start, which a host in its event loop has got by another message.
-    if (this.#received === 0 && !Array.isArray(message) && message !== undefined) {
-      return this.#receive(wanted);
-    }
     // A thread that Node is ending receives undefined, whatever was posted.
-    if (!Array.isArray(message)) throw new ProtocolError(`Payload message ${wanted} is no list.`);
-    return () => message;
+    if (message === undefined) throw new ProtocolError("A payload message is no list.");
+    return Array.isArray(message) ? () => message : { notice: message };
   }
 }

@@ -2,11 +2,15 @@
 import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
-import { viewMemory } from "../memory/views.ts";
+import { type Memory, viewMemory } from "../memory/views.ts";
 import type { Snapshot } from "./snapshot.ts";
+
+/** Most snapshots in a record or a message are smaller. */
+const SCRATCH_BYTES = 4096;
 
 export class SnapshotReader {
   readonly decoder: Decoder;
+  #scratch: Memory | undefined;
   readonly #codec: Codec;
   readonly #keyLists = new ReceivedKeyLists();
 
@@ -22,14 +26,22 @@ export class SnapshotReader {
     if (known < keyLists.size) {
       this.#keyLists.add([known, ...keyLists.keysFrom(known, keyLists.size)]);
     }
-    let buffer = payload?.buffer;
     const bytes = inline?.length ?? payload!.bytes;
-    if (inline !== undefined) {
-      buffer = new SharedArrayBuffer(bytes);
-      new Uint8Array(buffer).set(inline);
-    }
-    const values = this.decoder.all(viewMemory(buffer!), 0, bytes, count, payload?.attachments);
+    const memory = inline === undefined ? viewMemory(payload!.buffer!) : this.#copyOf(inline);
+    const values = this.decoder.all(memory, 0, bytes, count, payload?.attachments);
     this.decoder.forget();
     return values;
+  }
+
+  /** Memory that decoders take. Used again, unless values may refer to it. */
+  #copyOf(inline: Uint8Array): Memory {
+    const { length } = inline;
+    const isKept = length > SCRATCH_BYTES || this.decoder.isBorrowing ||
+      this.decoder.declared !== undefined;
+    const memory = isKept
+      ? viewMemory(new SharedArrayBuffer(length))
+      : this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES));
+    memory.u8.set(inline);
+    return memory;
   }
 }

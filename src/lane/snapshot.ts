@@ -14,6 +14,7 @@ import type { DeclaredValues } from "../codec/struct/signature.ts";
 import { DataCloneError, PayloadTooLargeError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
 import type { WriterMark } from "../codec/writer.ts";
+import type { Departure } from "../realm/handles.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
 
@@ -40,6 +41,8 @@ export interface Snapshot {
   readonly attached: readonly ArrayBuffer[];
   /** Bytes of the values in separate copies, in addition to the encoded ones. */
   readonly copiedBytes: number;
+  /** Parts that count as being on their way: those of a call end with it. */
+  readonly departures: readonly Departure[] | undefined;
 }
 
 const NOTHING_DECLARED: DeclaredValues = [];
@@ -212,7 +215,14 @@ export class SnapshotEncoder {
         at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
       }
       const whole = this.take(encoder, at, snapshot.count);
-      return { ...whole, isResendable: whole.isResendable && snapshot.isResendable };
+      const { departures = [] } = snapshot;
+      return {
+        ...whole,
+        isResendable: whole.isResendable && snapshot.isResendable,
+        departures: departures.length > 0
+          ? [...departures, ...whole.departures ?? []]
+          : whole.departures,
+      };
     });
   }
 
@@ -268,7 +278,17 @@ export class SnapshotEncoder {
         kinds.isArrayBuffer(object) && gathered.isOriginal(object)
       );
     const { copiedBytes } = encoder;
-    const snapshot = { count, inline, payload, transfer, isResendable, attached, copiedBytes };
+    const departures = gathered.takeDepartures();
+    const snapshot = {
+      count,
+      inline,
+      payload,
+      transfer,
+      isResendable,
+      attached,
+      copiedBytes,
+      departures,
+    };
     return isLeaving ? snapshot : detached(snapshot);
   }
 }

@@ -8,6 +8,9 @@ import { isError, textOf } from "../codec/kinds/errors.ts";
 import { RESULT_NAME, type Snapshot, SnapshotEncoder } from "./snapshot.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
+/** Values up to this size, as encoders write them at first, are copied into the message; larger ones share the encoder's memory. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
 /** Writes and reads such values, beside the codec of a lane. Created with the first of them, since most pools have none. */
 export class StandaloneValues {
   readonly #createCodec: () => Codec;
@@ -29,7 +32,7 @@ export class StandaloneValues {
     if (this.#parts !== undefined) return this.#parts;
     const codec = this.#createCodec();
     return this.#parts = {
-      snapshots: new SnapshotEncoder(codec, 0),
+      snapshots: new SnapshotEncoder(codec, MAX_COPIED_BYTES),
       reader: new SnapshotReader(codec),
     };
   }
@@ -69,7 +72,16 @@ export function toSnapshot(values: PackedValues, maxInlineBytes: number = Infini
     inline = undefined;
   }
   const transfer = moved.map((index) => payload!.attachments[index]);
-  return { count, inline, payload, transfer, isResendable, attached: [], copiedBytes: 0 };
+  return {
+    count,
+    inline,
+    payload,
+    transfer,
+    isResendable,
+    attached: [],
+    copiedBytes: 0,
+    departures: undefined,
+  };
 }
 
 /** Packs what a function threw. If it cannot be encoded, its text is. */

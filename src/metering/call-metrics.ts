@@ -62,7 +62,8 @@ export class CallStamps {
   readonly #stamps: Float64Array<SharedArrayBuffer>;
   readonly #now: () => number;
   readonly #soon: (callback: () => void) => void;
-  readonly #forget = (): void => void (this.#nowMs = 0);
+  /** Calls are made in another go from now on. */
+  readonly forget = (): void => void (this.#nowMs = 0);
   /** The time of the calls that are made in one go: the clock is read once for them. */
   #nowMs = 0;
 
@@ -82,7 +83,7 @@ export class CallStamps {
     if (slot >= SLOTS) return;
     if (this.#nowMs === 0) {
       this.#nowMs = this.#now();
-      this.#soon(this.#forget);
+      this.#soon(this.forget);
     }
     const at = slot * STAMP_WORDS;
     const stamps = this.#stamps;

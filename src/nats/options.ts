@@ -13,6 +13,7 @@ import {
 } from "../api/options/checks.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
+import { ownVersion } from "./wire/frames.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../runtimes/runtime.ts";
 
 /**
@@ -45,6 +46,13 @@ export interface NatsOptions {
    * @default 64 MiB
    */
   readonly maxPayloadBytes?: number;
+  /**
+   * The subject below which callers get their answers. Machines answer nowhere else. That of a caller may be longer, so that
+   * its NATS user alone may read there: `_INBOX.heddle.alice` for machines with the default.
+   *
+   * @default "_INBOX.heddle"
+   */
+  readonly inboxPrefix?: string;
 }
 
 /** Options of `connectPool`. */
@@ -56,7 +64,8 @@ export interface ConnectOptions extends NatsOptions {
    */
   readonly lostAfterMs?: number;
   /**
-   * Time for which a call waits while no machine serves the subject, in milliseconds.
+   * Time for which a call waits while no machine serves the subject, and `enqueue` for a server that does not answer, in
+   * milliseconds.
    *
    * @default 5000
    */
@@ -113,8 +122,8 @@ export interface ServeOptions extends NatsOptions {
 /** Settings of durable calls. */
 export interface DurableOptions {
   /**
-   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. Machines renew
-   * it three times as often while the task runs.
+   * Time without a sign of life after which a durable call is given to another machine, in milliseconds. It is that of the
+   * first machine or caller of the subject. Machines renew it three times as often while the task runs.
    *
    * @default 30,000
    */
@@ -131,12 +140,28 @@ export interface DurableOptions {
    * @default 1
    */
   readonly replicas?: number;
+  /**
+   * Maximum durable calls that a machine has at a time. Raise it for tasks that wait most of the time.
+   *
+   * @default one for each thread of its pool
+   */
+  readonly maxInFlight?: number;
+  /**
+   * Time for which a call waits if the machines that get it do not have its task, in milliseconds: a new one may not have started
+   * yet. Then it is a dead letter.
+   *
+   * @default 60,000
+   */
+  readonly taskWaitMs?: number;
 }
 
 export interface ResolvedDurable {
   readonly ackWaitMs: number;
   readonly resultMs: number;
   readonly replicas: number;
+  /** Undefined: one for each thread. */
+  readonly maxInFlight: number | undefined;
+  readonly taskWaitMs: number;
 }
 
 export interface ResolvedCommon {
@@ -144,6 +169,7 @@ export interface ResolvedCommon {
   readonly subject: string;
   readonly connection: NodeConnectionOptions;
   readonly maxPayloadBytes: number;
+  readonly inboxPrefix: string;
 }
 
 export interface ResolvedConnect extends ResolvedCommon {
@@ -160,7 +186,13 @@ export interface ResolvedServe extends ResolvedCommon {
   readonly durable: ResolvedDurable | undefined;
 }
 
-const COMMON: readonly string[] = ["servers", "subject", "connection", "maxPayloadBytes"];
+const COMMON: readonly string[] = [
+  "servers",
+  "subject",
+  "connection",
+  "maxPayloadBytes",
+  "inboxPrefix",
+];
 const MAX_PAYLOAD_BYTES: number = 2 ** 30;
 const DAY_MS: number = 24 * 3600 * 1000;
 const SUBJECT = /^[\w-]+(?:\.[\w-]+)*$/;
@@ -178,32 +210,38 @@ function resolveCommon(
   if (list.length === 0 || !list.every((server) => typeof server === "string")) {
     throw invalid("servers", "a string or a list of strings", show(servers));
   }
-  if (typeof subject !== "string" || subject.length > 128 || !SUBJECT.test(subject)) {
-    throw invalid(
-      "subject",
-      "letters, digits, '-', '_' and single dots between them",
-      show(subject),
-    );
-  }
   if (!isRecord(connection)) throw invalid("connection", "an object", show(connection));
-  const { maxPayloadBytes = 64 * 1024 * 1024 } = given;
+  const { maxPayloadBytes = 64 * 1024 * 1024, inboxPrefix = "_INBOX.heddle" } = given;
   checkInteger("maxPayloadBytes", maxPayloadBytes, 1024, MAX_PAYLOAD_BYTES);
   return {
     servers: list as string[],
-    subject,
+    subject: checkSubject("subject", subject),
     connection: connection as NodeConnectionOptions,
     maxPayloadBytes: maxPayloadBytes as number,
+    inboxPrefix: checkSubject("inboxPrefix", inboxPrefix),
   };
+}
+
+function checkSubject(name: string, subject: unknown): string {
+  if (typeof subject === "string" && subject.length <= 128 && SUBJECT.test(subject)) return subject;
+  throw invalid(name, "letters, digits, '-', '_' and single dots between them", show(subject));
 }
 
 function resolveDurable(options: unknown): ResolvedDurable {
   if (!isRecord(options)) throw invalid("durable", "an object of options", show(options));
-  checkKeys("durable", options, ["ackWaitMs", "resultMs", "replicas"]);
-  const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1 } = ownOf<DurableOptions>(options);
+  const known = ["ackWaitMs", "resultMs", "replicas", "maxInFlight", "taskWaitMs"];
+  checkKeys("durable", options, known);
+  const given = ownOf<DurableOptions>(options);
+  const { ackWaitMs = 30_000, resultMs = DAY_MS, replicas = 1, maxInFlight, taskWaitMs = 60_000 } =
+    given;
   return {
     ackWaitMs: checkInteger("durable.ackWaitMs", ackWaitMs, 100, DAY_MS),
     resultMs: checkInteger("durable.resultMs", resultMs, 1000, 365 * DAY_MS),
     replicas: checkInteger("durable.replicas", replicas, 1, 5),
+    maxInFlight: maxInFlight === undefined
+      ? undefined
+      : checkInteger("durable.maxInFlight", maxInFlight, 1, 1_000_000),
+    taskWaitMs: checkMs("durable.taskWaitMs", taskWaitMs, 0),
   };
 }
 
@@ -268,16 +306,30 @@ export async function openConnection(
   }
 }
 
+/**
+ * A version of the protocol has subjects of its own: its callers reach its machines alone, and learn if there are none. The first
+ * one has no mark.
+ */
+const markOf = (version: number): string => version === 1 ? "" : `.${version}`;
 /** Where calls go: one of the machines takes each. */
-export const callSubject = (subject: string): string => `${subject}.call`;
+export const callSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.call${markOf(version)}`;
 /** What every machine gets. */
-export const allSubject = (subject: string): string => `${subject}.all`;
+export const allSubject = (subject: string, version: number = ownVersion()): string =>
+  `${subject}.all${markOf(version)}`;
 /** What one machine gets. */
 export const machineSubject = (subject: string, id: number): string =>
   `${subject}.machine.${id.toString(36)}`;
+/** Where durable calls go; the calls of each id have a subject below it. No program's own subject has a "=". */
+export const callsSubject = (subject: string): string => `${subject}.durable.=`;
 /** Where answers to one process go. */
-export const inboxOf = (id: number): string => `${INBOXES}${id.toString(36)}`;
-export const INBOXES = "_INBOX.heddle.";
+export const inboxOf = (prefix: string, id: number): string => `${prefix}.${id.toString(36)}`;
+/**
+ * Whether a machine may answer there. Whoever calls it names the subject: elsewhere an answer would be a message that the
+ * caller may not publish itself, such as the recorded result of a durable call.
+ */
+export const isBelow = (prefix: string, subject: string): boolean =>
+  subject.startsWith(`${prefix}.`);
 export const QUEUE_GROUP = "heddle";
 /** The last token of the subject of messages about several calls. */
 export const NO_CALL = "0";

@@ -1,24 +1,26 @@
 /** NATS reports a missing permission on the connection, some time after the message or the subscription that it refused. */
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { NoMachinesError } from "../errors.ts";
-import { allSubject, callSubject, INBOXES } from "./options.ts";
+import { allSubject, callSubject, type ResolvedCommon } from "./options.ts";
+
+type Named = Pick<ResolvedCommon, "subject" | "inboxPrefix">;
 
 /** What a caller or a machine cannot do without. */
-const ownSubjects = (subject: string): readonly string[] => [
+const ownSubjects = ({ subject, inboxPrefix }: Named): readonly string[] => [
   callSubject(subject),
   allSubject(subject),
   `${subject}.machine.`,
-  INBOXES,
+  `${inboxPrefix}.`,
   "$SRV.",
 ];
 
 /** Calls `onDenied` whenever NATS refuses one of heddle's subjects, with an error that names it. Ends with the connection. */
 export async function watchPermissions(
   connection: NatsConnection,
-  subject: string,
+  names: Named,
   onDenied: (error: NoMachinesError, operation: "publish" | "subscription") => void,
 ): Promise<void> {
-  const own = ownSubjects(subject);
+  const own = ownSubjects(names);
   for await (const status of connection.status()) {
     if (status.type !== "error") continue;
     const { error } = status;

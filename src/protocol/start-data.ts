@@ -214,6 +214,8 @@ export type WorkerMessage =
   | MirrorMessage
   | StartOutcome
   | { readonly heddle: "flushed" }
+  /** A message is on the payload port, where a host that blocks finds it. */
+  | { readonly heddle: "notice" }
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | TaskMessage

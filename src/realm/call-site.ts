@@ -26,10 +26,17 @@ const StackError = Error as unknown as {
 /** Frames examined: built-in functions such as `map` may be between `callee` and the module that called it. */
 const MAX_FRAMES = 4;
 
-/** Whether a frame is code of a module. On Bun a tail call leaves the frame of a built-in caller, "[unknown]". */
+/** CommonJS code of Node that has no file: its names are relative to the current folder, as those of `require`. */
+const WITHOUT_FILE: readonly string[] = ["[eval]", "[stdin]"];
+
+/**
+ * Whether a frame is code of a module of the program, and not of Node. On Bun a tail call leaves the frame of a built-in caller,
+ * "[unknown]".
+ */
 function isInModule(site: CallSite): boolean {
   const file = site.getFileName();
-  return typeof file === "string" && file !== "" && !file.startsWith("[");
+  if (typeof file !== "string" || file === "") return false;
+  return WITHOUT_FILE.includes(file) || (!file.startsWith("[") && !file.startsWith("node:"));
 }
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]+:/i;

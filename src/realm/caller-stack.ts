@@ -25,14 +25,19 @@ export function withStackAbove<Reason>(error: Reason, callee: Callee): Reason {
 
 /** `f`, but the stacks of errors that it throws begin with its caller. */
 export function atCaller<F extends (...args: never[]) => unknown>(f: F): F {
-  const called = (...args: never[]): unknown => {
+  return takingAll((args) => f(...args as never[])) as unknown as F;
+}
+
+/** The same of a function that takes its arguments as a list: they are on the stack once. */
+export function takingAll<Result>(f: (args: unknown[]) => Result): (...args: unknown[]) => Result {
+  const called = (...args: unknown[]): Result => {
     try {
-      return f(...args);
+      return f(args);
     } catch (error) {
       throw withStackAbove(error, called);
     }
   };
-  return called as F;
+  return called;
 }
 
 /**

@@ -11,6 +11,16 @@ export const HANDLE: unique symbol = Symbol.for("heddle.handle");
 export interface HandleParts {
   readonly kind: string;
   readonly buffer: SharedArrayBuffer;
+  /** Of what counts where it is: an end of a channel. */
+  readonly departure?: Departure;
+}
+
+/** Something on its way to another thread, which counts as there until it has arrived, or `end` says that it never will. */
+export interface Departure {
+  /** A call carries it. `isRepeated`: it may arrive more than once, so that it is on its way until the call is over. */
+  carry(isRepeated: boolean): void;
+  /** The call that carries it is over, or it was not sent at all. */
+  end(): void;
 }
 
 /** What `heddle/shared` does for the others. */

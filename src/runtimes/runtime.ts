@@ -197,6 +197,8 @@ export interface ThreadOptions {
   readonly env?: Readonly<Record<string, string>> | symbol;
   readonly argv?: readonly string[];
   readonly execArgv?: readonly string[];
+  /** `workerData` of `node:worker_threads` there. A thread that starts with a bundle has the bundle's mark instead. */
+  readonly workerData?: unknown;
 }
 
 /** One end of a message channel without a listener: read only when a ring record announces a message. */

@@ -73,13 +73,19 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
         post: (message) => parentPort.postMessage(message),
         listen: (listener) => void parentPort.on("message", listener),
       },
-    spawnWorker: ({ url, library, mark }, name, limits, modules, { env, argv, execArgv }) =>
+    spawnWorker: (
+      { url, library, mark },
+      name,
+      limits,
+      modules,
+      { env, argv, execArgv, workerData },
+    ) =>
       createHandle(
         // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
         Reflect.construct(Worker, [startableUrl(url), {
           __proto__: null,
           name,
-          workerData: dataOf(mark),
+          workerData: dataOf(mark) ?? workerData,
           env,
           argv,
           execArgv,

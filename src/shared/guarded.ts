@@ -2,7 +2,7 @@
  * An object that threads change under a latch, and that they may leave half-changed by their death: the next thread repairs it first.
  * The object keeps the number of deaths for which it was repaired (`Root.deaths`).
  */
-import { Latch } from "./latch.ts";
+import { BUSY, Latch } from "./latch.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 
 export abstract class Guarded {
@@ -35,14 +35,13 @@ export abstract class Guarded {
 
   /** Runs `f` under the latch. On the main thread throws WaitTimeoutError if its holder does not release it in time (latch.ts). */
   protected locked<Result>(f: () => Result): Result {
-    return this.#under(this.#latch.take(), f);
+    return this.#latch.run(this.#repaired, f, true) as Result;
   }
 
   /** The same, but on threads that may not block undefined if the latch stays taken for some microseconds: `checkSoon` then. */
   protected attempt<Result>(f: () => Result): Result | undefined {
-    if (this.thread.mayBlock) return this.locked(f);
-    const outcome = this.#latch.trySoon();
-    return outcome === "busy" ? undefined : this.#under(outcome === "recover", f);
+    const result = this.#latch.run(this.#repaired, f, this.thread.mayBlock);
+    return result === BUSY ? undefined : result as Result;
   }
 
   /** Runs `f` under the latch, now or as soon as it is free. For changes that must happen and that no caller waits for. */
@@ -56,19 +55,13 @@ export abstract class Guarded {
     this.thread.loop.checkSoon();
   }
 
-  #under<Result>(isDamaged: boolean, f: () => Result): Result {
-    let isDone = false;
-    try {
-      const { deaths } = this.thread.root;
-      if (isDamaged || this.words[this.#deaths] !== deaths) {
-        this.repair(isDamaged);
-        Atomics.store(this.words, this.#deaths, deaths);
-      }
-      const result = f();
-      isDone = true;
-      return result;
-    } finally {
-      this.#latch.release(!isDone);
+  /** Under the latch. */
+  readonly #repaired = (isDamaged: boolean, f: () => unknown): unknown => {
+    const { deaths } = this.thread.root;
+    if (isDamaged || this.words[this.#deaths] !== deaths) {
+      this.repair(isDamaged);
+      Atomics.store(this.words, this.#deaths, deaths);
     }
-  }
+    return f();
+  };
 }

@@ -1,5 +1,6 @@
 /** Handles within `worker.data`, which structured clone copies: a placeholder travels in place of each. */
 import { Map, Set } from "../builtins.ts";
+import { InvalidArgumentError } from "../errors.ts";
 import { HANDLE, type HandleParts, PACKED } from "../realm/handles.ts";
 import { makeHandle } from "./handles.ts";
 
@@ -14,7 +15,14 @@ const PLACEHOLDER = "heddle.handle";
 export function withoutHandles(value: unknown): unknown {
   const packed = replace(value, (object) => {
     if (!Object.hasOwn(object, HANDLE)) return undefined;
-    const { kind, buffer } = (object as Readonly<Record<typeof HANDLE, HandleParts>>)[HANDLE];
+    const { kind, buffer, departure } =
+      (object as Readonly<Record<typeof HANDLE, HandleParts>>)[HANDLE];
+    if (departure !== undefined) {
+      departure.end();
+      throw new InvalidArgumentError(
+        "an end of a channel arrives in one thread: send it in a call, or use a channel with a name (shared.channel).",
+      );
+    }
     return { [PLACEHOLDER]: kind, buffer } satisfies Placeholder;
   });
   return packed === value ? value : { [PACKED]: packed };

@@ -3,7 +3,7 @@
  * single store, so that a holder may die at any point.
  *
  * One word: 0, or the token of the holder. Edges: 0 → token, and dead token or DAMAGED → token, by compare-exchange; token → 0 or
- * DAMAGED by the holder.
+ * DAMAGED by the holder. A thread that finds its own token has lost an earlier hold to an exhausted stack, and recovers.
  */
 import { WaitTimeoutError } from "../shared-errors.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
@@ -19,6 +19,11 @@ const SLEEP_MS = 0.2;
  * after FENCE_MS.
  */
 const MAIN_MS = 250;
+/** As much counts of the time between two looks: if more has passed, this thread was suspended, perhaps with the holder. */
+const MAX_STEP_MS = 1;
+
+/** What `run` returns if another thread has the latch. */
+export const BUSY: unique symbol = Symbol("busy");
 
 export class Latch {
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -39,60 +44,87 @@ export class Latch {
     this.#name = name;
   }
 
+  /**
+   * Runs `f` under it. `isDamaged`: its last holder has left things half-done. BUSY, if it may not wait: another thread holds it.
+   *
+   * The release is no call of a function: it needs no stack beyond that of the attempt. Where a stack ended in between, the attempt has
+   * perhaps taken the latch, and this frame releases it.
+   */
+  run<Argument, Result>(
+    f: (isDamaged: boolean, argument: Argument) => Result,
+    argument: Argument,
+    waits: boolean,
+  ): Result | typeof BUSY {
+    const { token } = this.#thread;
+    const words = this.#words;
+    const index = this.#index;
+    let next = DAMAGED;
+    try {
+      this.#thread.checkLife();
+      let isDamaged = false;
+      if (Atomics.compareExchange(words, index, 0, token) !== 0) {
+        const outcome = waits ? this.#take() : this.#trySoon();
+        if (outcome === "busy") return BUSY;
+        isDamaged = outcome === "recover";
+      }
+      const result = f(isDamaged, argument);
+      next = 0;
+      return result;
+    } finally {
+      // Not by a store: of a thread that was stopped and runs on it belongs to another.
+      Atomics.compareExchange(words, index, token, next);
+    }
+  }
+
   /** Takes it if it is free. "recover": its last holder has died with it. */
-  try(): "taken" | "recover" | "busy" {
+  #try(): "taken" | "recover" | "busy" {
     const { token, root } = this.#thread;
     const holder = Atomics.compareExchange(this.#words, this.#index, 0, token);
     if (holder === 0) return "taken";
-    if (holder === token || !root.isGone(holder, this.#thread.nowMs)) return "busy";
+    if (holder === token) return "recover";
+    if (!root.isGone(holder, this.#thread.nowMs)) return "busy";
     const seen = Atomics.compareExchange(this.#words, this.#index, holder, token);
     return seen === holder ? "recover" : "busy";
   }
 
   /** The same with SPINS attempts, since it is never held for long. */
-  trySoon(): "taken" | "recover" | "busy" {
-    this.#thread.checkLife();
+  #trySoon(): "taken" | "recover" | "busy" {
     for (let look = 0; look < SPINS; look++) {
-      const outcome = this.try();
+      const outcome = this.#try();
       if (outcome !== "busy") return outcome;
       this.#thread.runtime.pause();
     }
     return "busy";
   }
 
-  /** Takes it, after a wait if need be. True: its last holder has died with it. Throws on the main thread after MAIN_MS. */
-  take(): boolean {
+  /** Takes it, after a wait if need be. Throws on the main thread after MAIN_MS. */
+  #take(): "taken" | "recover" {
     const thread = this.#thread;
-    thread.checkLife();
     const { now, pause } = thread.runtime;
-    let endMs = 0;
+    let leftMs = MAIN_MS;
+    let lookedMs = 0;
     for (let looks = 0;; looks++) {
-      const outcome = this.try();
+      const outcome = this.#try();
       if (outcome !== "busy") {
-        if (looks > SPINS && !thread.root.isEntitled(thread.token)) {
-          this.release(outcome === "recover"); // it slept, and was stopped meanwhile
-          thread.checkLife();
-        }
-        return outcome === "recover";
+        // It may have slept, and was stopped meanwhile.
+        if (looks > SPINS) thread.checkLife();
+        return outcome;
       }
       if (looks < SPINS) pause();
       else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
-      else if (endMs === 0) endMs = now() + MAIN_MS;
-      else if (now() > endMs) {
+      else {
+        const nowMs = now();
+        if (lookedMs > 0) leftMs -= Math.min(nowMs - lookedMs, MAX_STEP_MS);
+        lookedMs = nowMs;
         // Its holder is suspended, or has died: this thread hears of that in a later turn of its event loop.
-        throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
+        if (leftMs < 0) {
+          throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
+        }
       }
     }
   }
 
   #holder(): number {
     return Atomics.load(this.#words, this.#index);
-  }
-
-  /** `isDamaged`: an exception (an exhausted stack) has left things half-done; the next one to take it repairs them. */
-  release(isDamaged = false): void {
-    // Not by a store: of a thread that was stopped and runs on it belongs to another.
-    const next = isDamaged ? DAMAGED : 0;
-    Atomics.compareExchange(this.#words, this.#index, this.#thread.token, next);
   }
 }

@@ -17,6 +17,9 @@ const VERSION = 1;
 /** Words that every object begins with. */
 export const OBJECT_WORDS = 4;
 
+/** Buffers of this size and more are growable, which are given back when nobody has them any more (measured-facts.md). */
+const MIN_GROWABLE_BYTES = 2 ** 16;
+
 /** What an object is. The order is part of the layout. */
 export const KINDS = [
   "map",
@@ -54,7 +57,8 @@ export class ObjectMemory {
     thread: ThisThread,
     maxBytes: number = bytes,
   ): ObjectMemory {
-    const buffer = maxBytes > bytes
+    // V8 does not count shared buffers of fixed size as memory: hundreds of dropped ones stay until something else is collected.
+    const buffer = maxBytes > bytes || bytes >= MIN_GROWABLE_BYTES
       ? new SharedArrayBuffer(bytes, { maxByteLength: maxBytes })
       : new SharedArrayBuffer(bytes);
     const memory = new ObjectMemory(buffer, thread);
@@ -80,6 +84,11 @@ export class ObjectMemory {
   /** A view that reaches to `end`, in bytes. */
   reach(end: number): Memory {
     return end <= this.view.u8.length ? this.view : this.#renew();
+  }
+
+  /** Views of a part that never moves. */
+  part(start: number, bytes: number): Memory {
+    return viewMemory(this.buffer, start, bytes);
   }
 
   #renew(): Memory {

@@ -1,4 +1,5 @@
 /** Values in shared memory, encoded by the codec of calls. They stand alone: nothing in them needs a port or what came before. */
+import { WeakMap } from "../builtins.ts";
 import { pack as packValue, unpack } from "../codec/codec.ts";
 import { Decoder } from "../codec/decoder.ts";
 import { Encoder } from "../codec/encoder.ts";
@@ -16,6 +17,15 @@ export interface Encoded {
 }
 
 const NUMBER_BYTES = 16;
+
+const known = new WeakMap<CodecAccess, Values>();
+
+/** The encoders and the decoder of this thread, which all its objects share. */
+export function valuesOf(access: CodecAccess): Values {
+  let values = known.get(access);
+  if (values === undefined) known.set(access, values = new Values(access));
+  return values;
+}
 
 export class Values {
   readonly #access: CodecAccess;

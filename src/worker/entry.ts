@@ -56,6 +56,7 @@ import { WorkerLoop } from "./loop.ts";
 import { announceBegin, announceEnd, announceStarted } from "./life.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { followEndpoint, openStart } from "./mirrored.ts";
+import { type Notice, noticesOf } from "./notices.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./streams/result-streams.ts";
 import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
@@ -120,10 +121,14 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
   const signals = new TaskSignals(start.abortEpochs);
   const codec = createCodec(start);
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
+  const port = runtime.openPort(start.payloadPort);
+  const notify = site.isHost || mirror !== undefined || !runtime.blocks
+    ? post
+    : noticesOf(port, post);
   const requests = new HostRequests({
     codec,
     control,
-    post,
+    post: notify,
     refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
   });
   const taskRequests = new WorkerTaskRequests(requests, signals, codec);
@@ -146,7 +151,6 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
     return receive;
   }
   parent.onExit(() => announceEnd(start));
-  const port = runtime.openPort(start.payloadPort);
   const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
   site.enter(realm, start, () => {
     load(start, realm, runtime, site.known).then((loaded) => {
@@ -155,7 +159,7 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
         exitSoon(1, site);
         return;
       }
-      const early = { codec, control, signals, requests, port, mirror };
+      const early = { codec, control, signals, requests, port, mirror, notify };
       loop = createLoop(start, realm, early, loaded, site);
       taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
       onStarted({ heddle: "ready", ...loaded.packed });
@@ -270,12 +274,13 @@ interface EarlyParts {
   readonly port: PayloadPort;
   /** If it shares no memory with its host. */
   readonly mirror: WorkerMirror | undefined;
+  readonly notify: (message: Notice) => void;
 }
 
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { codec, control, signals, requests, port, mirror }: EarlyParts,
+  { codec, control, signals, requests, port, mirror, notify }: EarlyParts,
   { tasks, context }: LoadedTasks,
   site: Served,
 ): WorkerLoop {
@@ -318,7 +323,7 @@ function createLoop(
     callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
     spinMs: staysInLoop ? 0 : start.spinMs,
     mayBlock: !staysInLoop,
-    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, post),
+    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, notify),
     isTerminating: parent.isTerminating,
     onClose: () => void leave(realm, loop.streams, site),
     onCrash: site.crash,
@@ -362,7 +367,7 @@ function parkPrinter(
 function watchMemory(
   { maxMemory: maxBytes, metrics }: WorkerStart,
   gauges: GaugeWriter,
-  post: Served["post"],
+  post: (message: Notice) => void,
 ): (() => void) | undefined {
   if (maxBytes === Infinity && metrics === undefined) return undefined;
   const watch = new MemoryWatch({

@@ -8,8 +8,8 @@ import { build as vite, createServer } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { inFolder, pack, root, unpack } from "../support/package.ts";
-import { expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
+import { inFolder, pack, root, run, unpack } from "../support/package.ts";
+import { CORS, expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
 
 let browser: Browser;
 let project = "";
@@ -37,11 +37,11 @@ type Build = (out: string) => Promise<void>;
 
 const source = (name: string): string => join(project, "src", name);
 
-/** The files of the program, and of heddle's workers. */
+/** The files of the program, and the script of heddle's workers. */
 const withUrl = (): Record<string, string> => ({
   main: source("with-url.js"),
   tasks: source("tasks.js"),
-  worker: join(project, "node_modules/heddle/dist/browser/worker.js"),
+  worker: "heddle/browser/worker",
 });
 
 const builds: Readonly<Record<string, Build>> = {
@@ -97,9 +97,8 @@ const builds: Readonly<Record<string, Build>> = {
       plugins: [{
         name: "resolve", // as @rollup/plugin-node-resolve with `browser: true`
         resolveId: (id) => {
-          const [, name] = /^heddle(?:\/(.*))?$/.exec(id) ?? [];
-          if (id.startsWith("heddle")) return join(heddle, `${name ?? "mod"}.js`);
-          return undefined;
+          const [isHeddle, name] = /^heddle(?:\/(?:browser\/)?(.*))?$/.exec(id) ?? [];
+          return isHeddle === undefined ? undefined : join(heddle, `${name ?? "mod"}.js`);
         },
       }],
     });
@@ -127,12 +126,17 @@ describe.runIf(hasBrowser).each(Object.keys(builds))("%s", (tool) => {
   });
 });
 
-test.runIf(hasBrowser)("Vite's server, while developing", async () => {
-  writeFileSync(join(project, "index.html"), pageOf("/src/with-workers.js"));
+test.runIf(hasBrowser).each([
+  ["with-workers.js", {}],
+  ["with-url.js", { optimizeDeps: { exclude: ["heddle"] } }],
+])("Vite's server, while developing: %s", async (program, options) => {
+  writeFileSync(join(project, "index.html"), pageOf(`/src/${program}`));
   const server = await createServer({
     root: project,
+    cacheDir: join(project, `cache-${program}`),
     logLevel: "silent",
     server: { headers: ISOLATED, port: 0, hmr: false },
+    ...options,
   });
   await server.listen();
   try {
@@ -141,6 +145,42 @@ test.runIf(hasBrowser)("Vite's server, while developing", async () => {
   } finally {
     await server.close();
   }
+});
+
+test("types of the page's own workers: by heddle/browser, or by heddle with a condition", async () => {
+  const program = (name: string): string =>
+    `import { createPool } from "${name}";
+    export const pool = createPool()<typeof import("./tasks.ts")>(
+      () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
+    );
+    export const sum: Promise<number> = pool.call.add(1, 2);`;
+  const folder = join(project, "types");
+  mkdirSync(folder, { recursive: true });
+  const tasks = "export const add = (a: number, b: number): number => a + b;";
+  writeFileSync(join(folder, "tasks.ts"), tasks);
+  writeFileSync(join(folder, "by-browser.ts"), program("heddle/browser"));
+  writeFileSync(join(folder, "by-name.ts"), program("heddle"));
+  /** Files with errors. */
+  const check = async (customConditions: readonly string[]): Promise<readonly string[]> => {
+    const compilerOptions = {
+      target: "ES2022",
+      module: "ESNext",
+      moduleResolution: "bundler",
+      lib: ["ES2022", "DOM"],
+      types: [],
+      skipLibCheck: true,
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      customConditions,
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const output = await run([process.execPath, tsc, "-p", folder, "--pretty", "false"], folder);
+    return [...new Set([...output.matchAll(/^([\w-]+\.ts)\(/gm)].map(([, file]) => file!))];
+  };
+  expect(await check([])).toEqual(["by-name.ts"]);
+  expect(await check(["browser"])).toEqual([]);
 });
 
 describe.runIf(hasBrowser)("no bundler", () => {
@@ -160,10 +200,7 @@ describe.runIf(hasBrowser)("no bundler", () => {
     ["files of the page's own origin", false],
     ["a CDN", true],
   ])("%s", async (_, isForeign) => {
-    const cdn = await serveFolder(join(project, "node_modules/heddle"), {
-      "Access-Control-Allow-Origin": "*",
-      "Cross-Origin-Resource-Policy": "cross-origin",
-    });
+    const cdn = await serveFolder(join(project, "node_modules/heddle"), CORS);
     const base = isForeign ? cdn.url : "/node_modules/heddle";
     writeFileSync(
       join(project, "plain.html"),

@@ -1,4 +1,4 @@
-/** What pages do to pools: policies, missing files, frozen tabs, workers that vanish. */
+/** What pages do to pools: policies, missing files, frozen tabs, workers that they end. */
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -10,7 +10,7 @@ import type {
 } from "../../src/mod-browser.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, root } from "../support/package.ts";
-import { ISOLATED, pageOf, serveFolder, type Site } from "./pages.ts";
+import { type Answer, ISOLATED, openPage, pageOf } from "./pages.ts";
 
 declare global {
   // In the pages.
@@ -66,25 +66,16 @@ afterAll(async () => {
   remove();
 });
 
-type Answer = NonNullable<Parameters<typeof serveFolder>[2]>;
-
 /** Opens the page, served with these headers. */
-async function inPage<Result>(
+function inPage<Result>(
   headers: Readonly<Record<string, string>>,
-  use: (page: Page, site: Site) => Promise<Result>,
+  use: (page: Page) => Promise<Result>,
   answer?: Answer,
 ): Promise<Result> {
-  const site = await serveFolder(folder, headers, answer);
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(`${site.url}/index.html`);
+  return openPage(browser, { folder, headers, answer }, async (page) => {
     await page.waitForFunction("globalThis.createPool !== undefined");
-    return await use(page, site);
-  } finally {
-    await context.close();
-    await site.close();
-  }
+    return await use(page);
+  });
 }
 
 /** The outcome of a first call in a page. */
@@ -214,7 +205,7 @@ describe.runIf(hasBrowser).each(
       expect(elapsedMs).toBeGreaterThanOrEqual(3000);
     }));
 
-  test("workers that the browser kills are noticed and replaced, and every call settles once", () =>
+  test("workers that the page ends are noticed and replaced, and every call settles once", () =>
     inPage(headers, async (page) => {
       const seen = await page.evaluate(async () => {
         const workers: Worker[] = [];

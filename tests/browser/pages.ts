@@ -17,6 +17,11 @@ export const ISOLATED: Readonly<Record<string, string>> = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
+/** Lets pages of other origins, and frames without one, load files. */
+export const CORS: Readonly<Record<string, string>> = {
+  "Access-Control-Allow-Origin": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+};
 /** A policy without exceptions: no code but the page's own files. */
 export const STRICT: Readonly<Record<string, string>> = {
   "Content-Security-Policy": "default-src 'self'; script-src 'self'; worker-src 'self'",
@@ -27,7 +32,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
+export type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves `folder` with these headers. `answer` may answer first. */
 export async function serveFolder(
@@ -75,16 +80,39 @@ export const expected = (transport: string): unknown[] => [
 export const pageOf = (script: string, head = ""): string =>
   `<!doctype html><title>heddle</title>${head}<script type="module" src="${script}"></script>`;
 
+/** Opens `path` of a folder that is served with these headers, in a context of its own. */
+export async function openPage<Result>(
+  browser: Browser,
+  { folder, headers, answer, path = "/index.html" }: {
+    readonly folder: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly answer?: Answer | undefined;
+    readonly path?: string;
+  },
+  use: (page: Page, site: Site) => Promise<Result>,
+): Promise<Result> {
+  const site = await serveFolder(folder, headers, answer);
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(site.url + path);
+    return await use(page, site);
+  } finally {
+    await context.close();
+    await site.close();
+  }
+}
+
 /** What the page at `url` prints after `RESULT `, as JSON. */
 export async function resultOf(
   browser: Browser,
   url: string,
-  onPage: (page: Page) => void = () => {},
+  onPage: (page: Page) => Promise<void> | void = () => {},
 ): Promise<unknown> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
-    onPage(page);
+    await onPage(page);
     const result = new Promise<unknown>((resolve, reject) => {
       page.on("console", (message) => {
         const [, json] = /^RESULT (.*)$/s.exec(message.text()) ?? [];

@@ -50,7 +50,7 @@ const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
   ["an async task runs in another worker", SYNC],
   ["an async task gets a worker that is started for it", SYNC],
   ["an async task throws DeadlockError if there is no other worker", SYNC],
-  ["an async task throws DeadlockError if the budget of threads never has another worker", SYNC],
+  ["an async task gets a worker beyond the budget of threads", SYNC],
   ["pool.sync > of tasks that call tasks", SYNC],
   ["pool.sync > of a task that waits for the host is a deadlock, at once", SYNC],
   ["pool.sync > while all workers wait for the host is a deadlock", SYNC],

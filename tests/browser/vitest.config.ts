@@ -68,7 +68,7 @@ const browser: Plugin = {
   },
   transform: (code, id) => {
     if (id.startsWith(`${root}dist/`)) return { code: NO_RUNNER + code, map: null };
-    const isTest = id.startsWith(`${root}tests/`) && !id.includes("/browser/");
+    const isTest = id.startsWith(`${root}tests/`) && !id.startsWith(`${root}tests/browser/`);
     const needsProcess = /\bprocess[.[]/.test(code) && !code.includes("node:process");
     return isTest && needsProcess ? { code: PROCESS + code, map: null } : undefined;
   },

@@ -3,8 +3,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
+import { callback, createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
+import { SharedMap } from "../../src/mod-shared.ts";
 import { closedAfterTest, until } from "../support/conformance.ts";
+import { checked, outer, seen } from "../fixtures/checked-nested-tasks.ts";
 import { callers, storeOfCaller } from "../fixtures/stored-run.ts";
 import { pause } from "../support/runtime.ts";
 
@@ -59,6 +61,7 @@ const endless = (note: Note): AsyncIterable<number> => {
 
 const users: Record<string, (pool: Pool<Tasks>, note: Note) => Promise<unknown>> = {
   "a listener of events": ({ call }, note) => call.steps.with({ onEvent: note })(10, 1),
+  "a callback": ({ call }, note) => call.callBack(callback(note)),
   "an async generator": ({ call }, note) => call.collect(numbers(note)),
   "a generator that is ended": async ({ call }, note) => {
     const source = numbers(note, 1e9);
@@ -168,6 +171,116 @@ describe.each(Object.keys(pools))("in %s", (kind) => {
       })
     ));
     expect(seen.toSorted()).toEqual(["A", "A", "A", "B", "B", "B"]);
+  });
+});
+
+describe("a function of the host has the store of the call that asks", () => {
+  type Asking = typeof import("../fixtures/asking-tasks.ts");
+  type Unknown = typeof import("../fixtures/unknown-asking-tasks.ts");
+  const noted: unknown[] = [];
+  const host = {
+    functions: {
+      store: () => store.getStore() ?? "none",
+      note: () => void noted.push(store.getStore() ?? "none"),
+    },
+  };
+  /** Made within a request, as programs do that make a pool when they first need it. */
+  const create = <Tasks extends object>(file: string, options: PoolOptions): Pool<Tasks> => {
+    const url = new URL(`../fixtures/${file}.ts`, import.meta.url);
+    const pool = store.run("creator", () => createPool({ host, ...options })<Asking>(url));
+    return closedAfterTest(pool) as unknown as Pool<Tasks>;
+  };
+  const ways: Record<string, (pool: Pool<Asking>) => Promise<unknown>> = {
+    "a call": ({ call }) => call.ask(),
+    "a call with options": ({ call }) => call.ask.with({ timeoutMs: 60_000 })(),
+    "a nested call": ({ call }) => call.askNested(2),
+    "a stream": ({ call }) => call.askAndYield().toArray(),
+    "map()": ({ call, map }) => map(call.askForItem, [1, 2, 3, 4, 5]).toArray(),
+    "map() by chunks of one": ({ call, map }) =>
+      map(call.askForItem, [1, 2], { chunk: 1 }).toArray(),
+    "a broadcast": ({ broadcast }) => broadcast.ask().then((answers) => answers.flat()),
+    "a scope": ({ scope }) => scope(({ call }) => call.ask()),
+  };
+
+  test.each(Object.keys(ways))("by %s, of several requests at once", async (way) => {
+    const pool = create<Asking>("asking-tasks", { threads: 2 });
+    const names = ["A", "B", "C"];
+    for (let round = 0; round < 2; round++) { // before it is ready, and after
+      const seen = await Promise.all(
+        names.map((name) =>
+          store.run(name, async () => [...new Set(await ways[way]!(pool) as unknown[])])
+        ),
+      );
+      expect(seen).toEqual(names.map((name) => [name]));
+    }
+  });
+
+  test("if it is the only call of its worker", async () => {
+    const pool = create<Unknown>("unknown-asking-tasks", { threads: 1 });
+    for (const name of ["A", "B"]) {
+      expect(await store.run(name, () => pool.call.askOnce())).toBe(name);
+    }
+  });
+
+  test("and none if no call does", async () => {
+    for (const file of ["asking-tasks", "unknown-asking-tasks"]) {
+      const pool = create<Unknown>(file, { threads: 1 });
+      noted.length = 0;
+      await store.run("A", () => pool.call.keepAsking());
+      await until(() => noted.length === 1);
+      expect([file, noted]).toEqual([file, ["none"]]);
+    }
+  });
+});
+
+test("the schema of a call has the store of the caller, also if a task calls it", async () => {
+  const moduleUrl = new URL("../fixtures/checked-nested-tasks.ts", import.meta.url).href;
+  const functions = {}; // without `host` the context of a call is not kept
+  const pool = callers.run(
+    "creator",
+    () =>
+      closedAfterTest(
+        createPool({ threads: 1, moduleUrl, host: { functions } })({ checked, outer }),
+      ),
+  );
+  seen.length = 0;
+  for (const name of ["A", "B"]) {
+    expect(await callers.run(name, () => pool.call.checked(1))).toBe(2);
+    expect(await callers.run(name, () => pool.call.outer(3))).toBe(4);
+  }
+  expect(seen).toEqual(["A", "A", "B", "B"]);
+});
+
+describe("what heddle/shared calls later has the store of its caller:", () => {
+  const inStores = async (
+    wait: (map: SharedMap<string, number>, note: Note) => Promise<unknown>,
+  ): Promise<void> => {
+    const map = new SharedMap<string, number>();
+    const seen: Record<string, Set<unknown>> = { A: new Set(), B: new Set(), C: new Set() };
+    const waits = Object.keys(seen).map((name) =>
+      store.run(name, () => wait(map, () => seen[name]!.add(store.getStore())))
+    );
+    for (const n of [1, 2, 3]) {
+      await pause(2);
+      store.run("another", () => map.set("key", n));
+    }
+    await Promise.all(waits);
+    expect(seen).toEqual({ A: new Set(["A"]), B: new Set(["B"]), C: new Set(["C"]) });
+  };
+
+  test("the predicate of wait()", async () => {
+    await inStores((map, note) => map.wait("key", (n) => (note(), n === 3)));
+  });
+
+  test("the function of update()", async () => {
+    await inStores((map, note) =>
+      map.update("key", async (n) => {
+        note();
+        await pause(1);
+        note();
+        return n ?? 0;
+      })
+    );
   });
 });
 

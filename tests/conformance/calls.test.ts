@@ -93,6 +93,18 @@ describe("calls", () => {
     expect(mixed).toHaveLength(1000);
   });
 
+  test("take as many arguments as a function of the runtime does", async () => {
+    const pool = testPool({ threads: 1 });
+    const many = new Array<number>(80_000).fill(1);
+    expect(await pool.call.count(...many)).toBe(80_000);
+    expect(await pool.call.count({}, ...many)).toBe(80_001);
+    expect(await pool.call.count(Promise.resolve(1), ...many)).toBe(80_001);
+    expect(await pool.call.count.with({ timeoutMs: 60_000 })(...many)).toBe(80_000);
+    expect(await pool.broadcast.count(...many)).toEqual([80_000]);
+    expect(pool.sync.count(...many)).toBe(80_000);
+    expect(pool.sync.count.with({ timeoutMs: 60_000 })(...many)).toBe(80_000);
+  });
+
   test("promises as arguments are awaited on the host", async () => {
     const { call } = testPool();
     expect(await call.add(Promise.resolve(1), 2)).toBe(3);

@@ -21,3 +21,9 @@ test("garbage-collected pools give the threads of their budget back", async () =
   const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
   expect([code, output.split("\n").slice(1)]).toEqual([0, ["7 threads, some left: true 2", ""]]);
 });
+
+test("pools that were shut down are collected, whatever was called before they were ready", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/closed-pools.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 120_000);
+  expect([code, output]).toEqual([0, "true left: []\n"]);
+});

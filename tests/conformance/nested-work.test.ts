@@ -227,12 +227,11 @@ describe("with the thread", () => {
     expect(await rejection(call.syncOfPromise())).toBeInstanceOf(DeadlockError);
   });
 
-  test("an async task throws DeadlockError if the budget of threads never has another worker", async () => {
+  test("an async task gets a worker beyond the budget of threads", async () => {
     const options = { minThreads: 1, maxThreads: 2, budget: threadBudget({ max: 2 }) };
     const [one, other] = [await nestingPool(options), await nestingPool(options)];
-    expect(await rejection(one.call.syncOfAsync(1, 2))).toBeInstanceOf(DeadlockError);
-    await other.shutdown();
-    expect(await one.call.syncOfAsync(1, 2)).toBe(3); // its thread is free now
+    expect(await one.call.syncOfAsync(1, 2)).toBe(3);
+    expect(await other.call.syncOfAsync(1, 2)).toBe(3);
   });
 
   test("one of several workers that wait for each other gets a DeadlockError", async () => {

@@ -55,7 +55,7 @@ describe("programs", () => {
     const [isWorker, isWorkerOfClass, own, fromThreads, ofClass] = await piscina
       .run("place") as unknown[];
     expect([isWorker, isWorkerOfClass, own, ofClass]).toEqual([true, true, data, data]);
-    if (capabilities.syncsBuiltins) expect(fromThreads).toEqual(data);
+    expect(fromThreads).toEqual(data);
     expect(await piscina.run("env")).toBe("yes");
     expect(await piscina.run("argv")).toEqual(["one", "two"]);
     expect([isWorkerThread, Piscina.isWorkerThread, workerData]).toEqual([false, false, undefined]);

@@ -1,6 +1,14 @@
 /** Channels: order, ends, deaths, `select`. */
 import { describe, expect, test } from "vitest";
-import { channel, Event, type Receiver, select, timer } from "../../src/mod-shared.ts";
+import {
+  AtomicCounter,
+  channel,
+  Event,
+  type Receiver,
+  select,
+  type Sender,
+  timer,
+} from "../../src/mod-shared.ts";
 import { createSharedPool, type SharedPool } from "../fixtures/shared-tasks.ts";
 import { closedAfterTest, rejection } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
@@ -191,7 +199,112 @@ describe("ends", () => {
   });
 });
 
+describe("an end that a call carries", () => {
+  test("is gone with a call that is refused, fails before it is sent, or ends in the queue", async () => {
+    const { call } = pool({ threads: 1 });
+    const event = new Event();
+    const busy = call.invoke([event, "waitSync"]);
+    const invoke = call.invoke as (...args: unknown[]) => Promise<unknown>;
+    const calls: ((end: unknown) => Promise<unknown>)[] = [
+      async (end) => await invoke([end, () => {}]),
+      async (end) => await invoke([() => {}, end]),
+      async (end) => await invoke([end], Promise.reject(new Error("no"))),
+      async (end) => await call.produce.with({ timeoutMs: 5 })([end as Sender<number>, 0, 1]),
+      async (end) =>
+        await call.produce.with({ signal: AbortSignal.abort() })([end as Sender<number>, 0, 1]),
+    ];
+    for (const make of calls) {
+      const [sender, receiver] = channel<number>();
+      await rejection(make(sender));
+      sender.close();
+      expect(await rejection(receiver.receive())).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+    }
+    event.set();
+    await busy;
+  });
+
+  test("is one for each worker of a broadcast, whenever it comes to the call", async () => {
+    const { call, broadcast } = pool();
+    const [sender, receiver] = channel<number>();
+    const event = new Event();
+    const busy = call.invoke([event, "waitSync"]); // its worker comes to the broadcast later
+    const produced = broadcast.produce([sender, 1, 1]);
+    sender.close();
+    const received = all(receiver);
+    await pause(10);
+    event.set();
+    await Promise.all([produced, busy]);
+    expect(await received).toEqual([1, 1]);
+  });
+
+  test("is there again when the call is made again", async () => {
+    const { call } = pool({ threads: 1 });
+    const [sender, receiver] = channel<number>();
+    const runs = new AtomicCounter();
+    const produced = call.dieThenProduce.with({ retries: 1 })([sender, runs]);
+    sender.close();
+    expect(await all(receiver)).toEqual([2]);
+    await produced;
+  });
+
+  test("keeps the channel open, however many calls are on their way", async () => {
+    const { call } = pool({ threads: 1 });
+    const [sender, receiver] = channel<number>({ capacity: 100 });
+    const event = new Event();
+    const busy = call.invoke([event, "waitSync"]);
+    const produced = Array.from({ length: 70 }, (_, n) => call.produce([sender, n, 1]));
+    sender.close();
+    const received = all(receiver);
+    event.set();
+    expect((await received).sort((a, b) => a - b)).toEqual(Array.from({ length: 70 }, (_, n) => n));
+    await Promise.all([busy, ...produced]);
+  });
+
+  test("is refused where it would arrive at any time: worker.data and sticky broadcasts", async () => {
+    const [sender, receiver] = channel<number>();
+    expect(() => pool({ worker: { data: { list: [sender] } } })).toThrow(/end of a channel/);
+    const made = pool();
+    const produced = (async () => made.broadcast.produce.with({ sticky: true })([sender, 0, 1]))();
+    expect(await rejection(produced)).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    sender.close();
+    expect(await rejection(receiver.receive())).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+  });
+});
+
+test("values of megabytes hold up neither side, in any number of threads", async () => {
+  const { call } = pool();
+  const [sender, receiver] = channel<Uint8Array>({ maxBytes: 2 ** 24 });
+  const values = Array.from({ length: 6 }, (_, n) => new Uint8Array(3e6).fill(n));
+  const sent = [call.produceSync([sender, values]), call.produceSync([sender, values])];
+  sender.close();
+  const seen: number[] = [];
+  for await (const value of receiver) {
+    expect(value.every((byte) => byte === value[0])).toBe(true);
+    seen.push(value[0]!);
+  }
+  expect(seen.sort()).toEqual([...values.keys(), ...values.keys()].sort());
+  await Promise.all(sent);
+});
+
 describe("select", () => {
+  test("that is refused lets nothing happen", async () => {
+    const [sender, receiver] = channel<number>();
+    const begun = receiver.receive({ timeoutMs: 1 });
+    await rejection(begun);
+    sender.trySend(1);
+    const refused: (() => Promise<unknown>)[] = [
+      () => select([receiver.receive(), begun]),
+      () => select([receiver.receive()], { timeoutMs: -1 }),
+      () => select([receiver.receive(), 5 as never]),
+    ];
+    for (const make of refused) {
+      expect(await rejection(make())).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+      await pause(1);
+      expect(receiver.size).toBe(1);
+    }
+    expect(await receiver.receive()).toBe(1);
+  });
+
   test("takes exactly one, and the others stay", async () => {
     const [a, b] = [channel<string>(), channel<number>()];
     a[0].trySend("a");

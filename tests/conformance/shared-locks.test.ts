@@ -242,6 +242,38 @@ describe("a barrier", () => {
   });
 });
 
+describe("a wait at a barrier that is given up", () => {
+  test("is no arrival, whether its signal was aborted before or is later", async () => {
+    const barrier = new Barrier(2);
+    for (const signal of [AbortSignal.abort("before"), AbortSignal.timeout(5)]) {
+      await rejection(barrier.wait({ signal }));
+      expect(await rejection(barrier.wait({ timeoutMs: 5 }))).toMatchObject({
+        code: "HEDDLE_WAIT_TIMEOUT",
+      });
+    }
+    expect((await Promise.all([barrier.wait(), barrier.wait()])).sort()).toEqual([false, true]);
+  });
+
+  test("has ended well if the barrier opened with it meanwhile", async () => {
+    const { call } = pool({ threads: 1 });
+    const barrier = new Barrier(2);
+    const controller = new AbortController();
+    const passed = new Event();
+    const own = barrier.wait({ signal: controller.signal });
+    const other = call.meetOnce([barrier, passed]);
+    while (!passed.isSet) { /* this thread hears of nothing */ }
+    controller.abort("late");
+    expect([await own, await other].sort()).toEqual([false, true]);
+  });
+});
+
+test("a wait group holds up to 2 ** 31 - 1 pieces of work", () => {
+  const group = new WaitGroup();
+  for (const count of [2 ** 30 - 1, 2 ** 30 - 1, 1]) group.add(count);
+  expect(() => group.add(1)).toThrow(/2 \*\* 31 - 1/);
+  expect(group.pending).toBe(2 ** 31 - 1);
+});
+
 test("a wait group waits for all, and says when a thread died with its part", async () => {
   const group = new WaitGroup();
   await group.wait();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AtomicCounter, SharedCache, SharedMap, SharedVector } from "../../src/mod-shared.ts";
 import { createSharedPool, type SharedPool } from "../fixtures/shared-tasks.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
-import { pause } from "../support/runtime.ts";
+import { pause, realNow } from "../support/runtime.ts";
 
 const pool = (...args: Parameters<typeof createSharedPool>): SharedPool =>
   closedAfterTest(createSharedPool(...args));
@@ -26,6 +26,18 @@ const values: readonly unknown[] = [
 ];
 
 describe("a map", () => {
+  test("gives a wait what came while its event loop was blocked beyond its time limit", async () => {
+    const shared = pool({ threads: 1 });
+    await shared.ready;
+    const map = new SharedMap<string, number>();
+    const wait = map.wait("key", undefined, { timeoutMs: 20 });
+    const change = shared.call.invoke([map, "set", "key", 1]);
+    const endMs = realNow() + 40;
+    while (realNow() < endMs || !map.has("key"));
+    expect(await wait).toBe(1);
+    await change;
+  });
+
   test("has values of every kind, by keys of every kind, in all threads", async () => {
     const { call } = pool({ threads: 1 });
     const map = new SharedMap<string | number | bigint, unknown>();
@@ -54,6 +66,59 @@ describe("a map", () => {
     expect([map.delete("a"), map.delete("a"), map.has("a")]).toEqual([true, false, false]);
     map.clear();
     expect([map.size, [...map]]).toEqual([0, []]);
+  });
+
+  test("stays free when a stack ends in the middle of a change, wherever that is", async () => {
+    const { call } = pool({ threads: 1 });
+    for (let round = 0; round < 2; round++) {
+      const map = new SharedMap<string, unknown>().set("main", 0);
+      for (const change of [["delete", "gone"], ["set", "k", { a: [1] }]] as const) {
+        expect(await call.exhaustStack([map, ...change])).toBe(6);
+        map.set("main", round); // throws WaitTimeoutError if the worker has left the latch taken
+        expect([map.get("main"), map.delete("main")]).toEqual([round, true]);
+      }
+    }
+  });
+
+  test("has room for others as soon as its entries have expired", async () => {
+    const map = new SharedMap<number, string>({ maxBytes: 2 ** 16, ttlMs: 30 });
+    const fill = (): number => {
+      for (let n = 0;; n++) {
+        try {
+          map.set(n, "x".repeat(500));
+        } catch {
+          return n;
+        }
+      }
+    };
+    const count = fill();
+    await pause(100);
+    map.set(-1, "x".repeat(500));
+    expect([map.size, count > 50]).toEqual([1, true]);
+  });
+
+  test("updates entries of different keys at the same time", async () => {
+    const map = new SharedMap<string, number>();
+    const hold = Promise.withResolvers<number>();
+    const first = map.update("first", () => hold.promise);
+    await pause(1);
+    const others = Array.from({ length: 256 }, (_, n) => map.update(`key ${n}`, () => n));
+    expect(await Promise.all(others)).toHaveLength(256);
+    hold.resolve(1);
+    expect(await first).toBe(1);
+  });
+
+  test("is changed by the host while a worker writes a value of many megabytes", async () => {
+    const { call } = pool({ threads: 1 });
+    const map = new SharedMap<string, unknown>({ maxBytes: 2 ** 28 });
+    const done = call.invoke([map, "set", "large", new Uint8Array(1e8).fill(1)]);
+    let isDone = false;
+    void done.then(() => isDone = true);
+    while (!isDone) {
+      map.set("small", 1); // it would throw WaitTimeoutError behind a copy of 250 ms
+      await pause(1);
+    }
+    expect((map.get("large") as Uint8Array).length).toBe(1e8);
   });
 
   test("loses no change: updates, sets and inserts of several threads at once", async () => {
@@ -171,6 +236,18 @@ describe("a map", () => {
 });
 
 describe("a cache", () => {
+  test("takes a value that fits alone, whatever it has", () => {
+    const cache = new SharedCache<string, unknown>({ maxBytes: 2 ** 20 });
+    const value = new Uint8Array(600_000).fill(1);
+    cache.set("small", 1);
+    for (let round = 0; round < 3; round++) {
+      cache.set("large", value);
+      expect(cache.get("large")).toEqual(value);
+    }
+    expect(() => cache.set("huge", new Uint8Array(1_100_000))).toThrow(/no room/);
+    expect(cache.get("large")).toEqual(value);
+  });
+
   test("keeps what was used of late, within its entries", () => {
     const cache = new SharedCache<number, string>({ maxEntries: 100 });
     for (let key = 0; key < 1000; key++) {

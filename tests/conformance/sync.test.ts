@@ -1,4 +1,5 @@
 /** `pool.sync`: calls that block the host. */
+import { tracingChannel } from "node:diagnostics_channel";
 import { describe, expect, test } from "vitest";
 import { createPool, transfer } from "../../src/mod.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type SyncPool,
 } from "../fixtures/sync-tasks.ts";
 import { closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 const pool = (options?: Parameters<typeof createSyncPool>[0]): SyncPool =>
   closedAfterTest(createSyncPool(options));
@@ -196,6 +198,49 @@ describe.each(kinds)("pool.sync with %s", (_name, create) => {
     await shutdown();
     expect(thrown(() => sync.add(1, 2))).toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
   });
+});
+
+test("settles at once, whoever observes calls and however they end", async () => {
+  const { code, output } = await runScript("sync-observed.ts");
+  const plain =
+    "3, RangeError (task), TimeoutError (The call got), WorkerLostError (Worker 0 end), 7, 1, 2, 1, 2, RangeError";
+  const mapped =
+    "3, URIError (mapped Range), URIError (mapped Timeo), URIError (mapped Worke), 7, 1, 2, 1, 2, URIError";
+  const seen = "number 2, RangeError 2, TimeoutError 2, WorkerLostError 2, number 2, " +
+    "undefined 2, undefined 2, RangeError 2";
+  const lines = output.split("\n").filter((line) => line !== "" && !line.startsWith("heddle "));
+  expect({ code, lines }).toEqual({
+    code: 0,
+    lines: [
+      `nobody: ${plain}; `,
+      `debug: ${plain}; `,
+      `env: ${plain}; `,
+      `channel: ${plain}; ${seen}`,
+      `mapError: ${mapped}; `,
+      `metrics: ${plain}; `,
+      `context: ${plain}; `,
+      `all: ${mapped}; ${seen}`,
+    ],
+  });
+});
+
+test("measures the wait of each call by itself", () => {
+  const waits: number[] = [];
+  const channel = tracingChannel("heddle:call");
+  const noteWait = (message: object): void => {
+    waits.push((message as { waitMs: number }).waitMs);
+  };
+  const subscribers = { asyncEnd: noteWait } as unknown as Parameters<typeof channel.subscribe>[0];
+  const { sync } = pool({ threads: 1, metrics: true });
+  channel.subscribe(subscribers);
+  try {
+    sync.later(200);
+    for (let n = 0; n < 10; n++) sync.add(n, 1);
+  } finally {
+    channel.unsubscribe(subscribers);
+  }
+  expect(waits).toHaveLength(11);
+  expect(Math.min(...waits.slice(1))).toBeLessThan(200); // as if all were made before the first
 });
 
 test("a pool that cannot start says why", () => {

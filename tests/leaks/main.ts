@@ -11,7 +11,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { isMain } from "../../src/mod.ts";
-import { createLeakPool } from "../fixtures/leak-tasks.ts";
+import { createLeakModulePool, createLeakPool } from "../fixtures/leak-tasks.ts";
 import { pause } from "../support/runtime.ts";
 
 const MIB = 2 ** 20;
@@ -114,6 +114,16 @@ const parts: Readonly<Record<string, Part>> = {
     run: (times) =>
       grow(times, async (n) => {
         const pool = createLeakPool();
+        if (await pool.call.echo(n) !== n) throw new Error("another answer");
+        await pool.shutdown();
+      }),
+    bare: (times) => grow(times, () => bareWorker("closed")),
+  },
+  modules: {
+    times: 500,
+    run: (times) =>
+      grow(times, async (n) => {
+        const pool = createLeakModulePool();
         if (await pool.call.echo(n) !== n) throw new Error("another answer");
         await pool.shutdown();
       }),

@@ -1,5 +1,5 @@
 /**
- * Eighty-two faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
+ * Some ninety faults, one line of the sources each, and the tests that have to notice them. `npm run test:mutants` puts them in one
  * by one, and lists those that no test noticed.
  */
 
@@ -159,6 +159,12 @@ const parking: Room = {
 const codec: Room = {
   tests: ["unit/codec"],
   mutants: [
+    {
+      file: "codec/kinds/errors.ts",
+      from: "error.message.startsWith(TOO_MUCH_RECURSION);",
+      to: "false;",
+      fault: "an exhausted stack of Firefox counts as damage",
+    },
     {
       file: "codec/kinds/numbers.ts",
       from: "(integer !== 0 || 1 / value > 0)",
@@ -449,22 +455,88 @@ const nats: Room = {
       fault: "a lost batch of a stream is not noticed",
     },
     {
-      file: "nats/durable/durable-worker.ts",
-      from: "if (runs > retries + 1) {",
-      to: "if (runs > retries + 100) {",
-      fault: "a call that kills its machines is tried for ever",
+      file: "nats/caller/liveness.ts",
+      from: "if (isLate) return;",
+      to: "",
+      fault: "the time in which a caller was suspended counts as the silence of its machines",
+    },
+    {
+      file: "nats/machine/machine.ts",
+      from: "if (running.sender !== undefined) this.#announceStream(running);",
+      to: "",
+      fault: "a stream whose first messages are lost hangs",
+    },
+    {
+      file: "nats/wire/transfers.ts",
+      from: "else if (transfer.checked === transfer.next) transfer.grant(transfer.granted);",
+      to: "",
+      fault: "a lost part of a large message is noticed after a minute",
+    },
+    {
+      file: "nats/options.ts",
+      from: "subject.startsWith(`${prefix}.`);",
+      to: "subject !== prefix;",
+      fault: "a machine publishes wherever a caller says",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "msg.ack(); // an earlier run has recorded its result",
+      from: "else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);",
+      to: "else if (delivery.count > retries + 1) delivery.returnAfter(this.#ackWaitMs);",
+      fault: "a call that kills its machines is delivered for ever",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);",
+      to: "",
+      fault: "a machine that was cut off loses its result",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "delivery.ack(); // an earlier run has recorded its result",
       to: "",
       fault: "a call that has a result is delivered again",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));",
-      to: "else msg.nak(FIRST_PAUSE_MS);",
+      from: "else delivery.returnAfter(doubled(FIRST_PAUSE_MS, runs, MAX_PAUSE_MS));",
+      to: "else delivery.returnAfter(FIRST_PAUSE_MS);",
       fault: "repeated runs do not back off",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "    if (this.#held.has(key)) {",
+      to: "    if (false) {",
+      fault: "a call runs twice on the machine that has it",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "        if (!isTemporary(error)) throw error;\n        await",
+      to: "        throw error;\n        await",
+      fault: "a result is given up when the server does not answer",
+    },
+    {
+      file: "nats/durable/durable-worker.ts",
+      from: "return Math.max(Date.now(), now + this.#serverAheadMs);",
+      to: "return Date.now();",
+      fault: "a clock that is behind delivers a delayed call all the time",
+    },
+    {
+      file: "nats/durable/call-queue.ts",
+      from: "} else if (pull?.inbox === msg.subject) {",
+      to: "} else if (pull !== undefined) {",
+      fault: "the end of an earlier request ends the next one",
+    },
+    {
+      file: "nats/durable/call-queue.ts",
+      from: "else await this.#subscription.drain().catch(() => {}); // the connection is closed",
+      to: "else this.#subscription.unsubscribe();",
+      fault: "calls on their way to a machine that stops are lost to it",
+    },
+    {
+      file: "nats/durable/request-line.ts",
+      from: "if (this.#sent >= MAX_REQUESTS) {",
+      to: "if (this.#sent < 0) {",
+      fault: "requests fail because of their place in the line",
     },
   ],
 };
@@ -533,10 +605,10 @@ const scopes: Room = {
       fault: "leaving a scope waits for tasks of workers that are gone",
     },
     {
-      file: "host/limits/cancellation.ts",
-      from: "run === undefined ? Infinity : killAfterMs",
-      to: "Infinity",
-      fault: "a task that goes on after its time limit keeps its scope open",
+      file: "host/limits/deadlines.ts",
+      from: "this.#stopCancelled(call);",
+      to: "",
+      fault: "a stream that does not end keeps its scope open",
     },
     {
       file: "api/scopes/joiners.ts",
@@ -555,7 +627,10 @@ const scopes: Room = {
 
 /** By name. */
 const workers: Room = {
-  tests: ["unit/host/workers", ...conformance("thread-budget", "unavailable-threads")],
+  tests: [
+    ...["workers", "scaling", "schedule"].map((part) => `unit/host/${part}`),
+    ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
+  ],
   mutants: [
     {
       file: "host/scaling/thread-budget.ts",
@@ -565,21 +640,33 @@ const workers: Room = {
     },
     {
       file: "host/scaling/thread-budget.ts",
-      from: "for (const { retiring } of this.#shares) missing -= retiring;",
-      to: "",
-      fault: "a worker is taken back at every look while one closes already",
+      from: "if (!isDue || isComing) return false;",
+      to: "if (!isDue) return false;",
+      fault: "busy workers are taken back at every look while one finishes its calls already",
     },
     {
       file: "host/scaling/thread-budget.ts",
-      from: "this.#queue.push(donor); // others come before it",
-      to: "this.#queue.unshift(donor);",
+      from: "const others = this.#waiting.filter(({ held }) => held < asker.held);",
+      to: "const others: BudgetShare[] = [];",
       fault: "a pool gets the thread that was just taken from it",
     },
     {
-      file: "host/scaling/pool-sizing.ts",
-      from: "return startable > 0 && startable > starting();",
-      to: "return startable > 0;",
+      file: "host/scaling/autoscaler.ts",
+      from: "if (calls.count > starting()) {",
+      to: "if (calls.count > 0) {",
       fault: "one call that waits starts a second worker while the first one starts",
+    },
+    {
+      file: "host/scaling/budget-use.ts",
+      from: "if (open().length + starting() === 0) {",
+      to: "if (alive === 0) {",
+      fault: "a pool whose workers wait for other calls with their threads waits for the budget",
+    },
+    {
+      file: "host/schedule/work-stealing.ts",
+      from: "isStuck ||= isLaneStuck;",
+      to: "",
+      fault: "a short call that waits alone behind a long one is not worth a worker",
     },
     {
       file: "host/workers/unavailable-threads.ts",
@@ -596,6 +683,43 @@ const workers: Room = {
   ],
 };
 
+const requests: Room = {
+  tests: ["unit/host/requests", "unit/lane/endpoint.test.ts"],
+  mutants: [
+    {
+      file: "host/requests/callers.ts",
+      from: "if (at.call === call && !at.isOver()) return at;",
+      to: "if (at.call === call) return at;",
+      fault: "a blocked host seems to wait for the next call in the slot of its own",
+    },
+    {
+      file: "host/requests/callers.ts",
+      from:
+        "return caller.isSync && this.#isThreadAwaited(caller.lane, blocked, seen) ? SURELY : ofCall;",
+      to: "return ofCall;",
+      fault: "a worker that the host waits for waits for the host with its thread",
+    },
+    {
+      file: "host/requests/host-requests.ts",
+      from: "if (certainty === MAYBE && request.idleChecks >= MAX_IDLE_CHECKS) {",
+      to: "if (certainty === MAYBE) {",
+      fault: "a request that could wait is refused",
+    },
+    {
+      file: "host/requests/host-requests.ts",
+      from: "const isBusy = lane.isAwake &&",
+      to: "const isBusy = false &&",
+      fault: "a request counts as stuck while its worker runs",
+    },
+    {
+      file: "lane/payload-port.ts",
+      from: "this.#notices.push(next.notice);",
+      to: "",
+      fault: "a notice that comes before a payload is lost",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -607,4 +731,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   shared,
   scopes,
   workers,
+  requests,
 };

@@ -43,7 +43,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
       subject: "durable.tests",
       pool: { threads: 2 },
       terminates: false,
-      durable: true,
+      durable: { taskWaitMs: 500 },
     })<Tasks>(tasks);
     await server.ready;
     pool = connectPool({ servers: address, subject: "durable.tests" })<Tasks>();
@@ -104,8 +104,11 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
     const connection = await connect({ servers: address });
     const consumer = await jetstream(connection).consumers.get("HEDDLE_durable_-lost", "heddle");
     for (let taken = 0; taken < 4;) {
-      for await (const _ of await consumer.fetch({ max_messages: 4 - taken, expires: 1000 })) {
-        taken++;
+      const batch = await consumer.fetch({ max_messages: 4 - taken, expires: 1000 });
+      try {
+        for await (const _ of batch) taken++;
+      } catch {
+        // A busy server may miss its heartbeats.
       }
     }
     await connection.close();

@@ -2,12 +2,21 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { HeddleError, ProtocolError } from "../../src/mod.ts";
+import { HeddleError, ProtocolError, WorkerLostError } from "../../src/mod.ts";
 import { connectPool, serve, type Server } from "../../src/mod-nats.ts";
-import { bareMessage, BEGIN, CALL, readHeader, RESULT } from "../../src/nats/wire/frames.ts";
+import {
+  bareMessage,
+  BEGIN,
+  CALL,
+  HEADER_BYTES,
+  type HeaderFields,
+  readHeader,
+  RESULT,
+  writeHeader,
+} from "../../src/nats/wire/frames.ts";
 import { MessageCodec } from "../../src/nats/wire/message-codec.ts";
 import { IncomingTransfers } from "../../src/nats/wire/transfers.ts";
-import { rejection } from "../support/conformance.ts";
+import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
 import { createRandom } from "../support/random.ts";
 
@@ -35,6 +44,17 @@ function damage(message: Uint8Array, random: () => number): Uint8Array {
   return bytes;
 }
 
+/** A message of these numbers. */
+function numbers(kind: number, fields: HeaderFields, values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + 8 * values.length);
+  writeHeader(bytes, kind, fields);
+  const view = new DataView(bytes.buffer);
+  for (const [index, value] of values.entries()) {
+    view.setFloat64(HEADER_BYTES + 8 * index, value, true);
+  }
+  return bytes;
+}
+
 describe("messages", () => {
   test("damaged bytes decode to values or to a coded error", () => {
     const random = createRandom(29);
@@ -55,6 +75,66 @@ describe("messages", () => {
     expect(refused).toBeGreaterThan(1000);
   });
 
+  test("memory that no byte of a message stands for is not reserved", () => {
+    const growing = (buffers: readonly ArrayBuffer[]): number => {
+      const resizable = buffers.filter(({ resizable }) => resizable);
+      const bytes = resizable.map(({ byteLength, maxByteLength }) => maxByteLength - byteLength);
+      expect(resizable.length).toBeLessThanOrEqual(32);
+      expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(2 * MIB);
+      return resizable.length;
+    };
+    for (const maximum of [0, 1, 2 ** 16, 2 * MIB, 2 ** 30, 2 ** 50, Infinity]) {
+      for (const [count, part] of [[1, maximum], [40_000, maximum]] as const) {
+        // As values: tag 26 with the flag of resizable ones, the length, and the maximum.
+        const values = Array.from({ length: 3 * count }, (_, index) => index % 3 === 2 ? part : 0);
+        const bytes = numbers(CALL, { count, valueBytes: 24 * count }, values);
+        const view = new DataView(bytes.buffer);
+        for (let n = 0; n < count; n++) view.setUint32(HEADER_BYTES + 24 * n, 26 | 1 << 16, true);
+        if (maximum < Infinity) {
+          const isSmall = maximum <= 2 * MIB;
+          const buffers = codec.decode(bytes, readHeader(bytes)!) as ArrayBuffer[];
+          expect(growing(buffers) > 0).toBe(isSmall);
+        }
+        // Beside the values: a REF to each is not needed, since all are made at once.
+        const attached = numbers(CALL, { count: 1, valueBytes: 8, attachments: count }, [
+          0,
+          ...Array.from({ length: count }, () => [0, part]).flat(),
+        ]);
+        new DataView(attached.buffer).setUint32(HEADER_BYTES, 29, true);
+        const [first] = codec.decode(attached, readHeader(attached)!) as ArrayBuffer[];
+        growing([first!]);
+      }
+    }
+    const own = new ArrayBuffer(100_000, { maxByteLength: MIB });
+    const small = new ArrayBuffer(8, { maxByteLength: 1000 });
+    const message = codec.encode(RESULT, [], [[own, small]], "result");
+    const [[large, little]] = codec.decode(message, readHeader(message)!) as [ArrayBuffer[]];
+    expect([large!.maxByteLength, little!.maxByteLength]).toEqual([MIB, 1000]);
+  });
+
+  test("messages full of one kind of value decode to values or to a coded error", () => {
+    for (let tag = 0; tag < 64; tag++) {
+      for (const [flags, aux] of [[0, 0], [0, 1], [1, 0], [1, -1], [1 << 8, 1 << 30]] as const) {
+        const count = 2000;
+        const bytes = numbers(
+          CALL,
+          { count, valueBytes: 16 * count },
+          new Array(2 * count).fill(9),
+        );
+        const view = new DataView(bytes.buffer);
+        for (let n = 0; n < count; n++) {
+          view.setInt32(HEADER_BYTES + 16 * n, tag | flags << 16, true);
+          view.setInt32(HEADER_BYTES + 16 * n + 4, aux, true);
+        }
+        try {
+          codec.decode(bytes, readHeader(bytes)!);
+        } catch (error) {
+          expect(error).toBeInstanceOf(HeddleError);
+        }
+      }
+    }
+  });
+
   test("announced sizes are checked before memory is reserved", () => {
     const transfers = new IncomingTransfers(MIB);
     const grants: number[] = [];
@@ -64,7 +144,7 @@ describe("messages", () => {
     expect(transfers.begin("a 1", MIB, 0, (chunks) => grants.push(chunks))).toBe(true);
     for (let n = 0; n < 3; n++) expect(transfers.begin(`b ${n}`, MIB, 0, () => {})).toBe(true);
     expect(transfers.begin("c 1", MIB, 0, () => {})).toBe(false);
-    expect(() => transfers.chunk("a 1", 1, new Uint8Array(100), 0)).toThrow(ProtocolError);
+    expect(() => transfers.chunk("a 1", 1, new Uint8Array(100), 0)).toThrow(WorkerLostError);
     expect(transfers.begin("c 1", MIB, 0, () => {})).toBe(true);
     expect(() => transfers.chunk("c 1", 0, new Uint8Array(2 * MIB), 0)).toThrow(ProtocolError);
     expect(grants).toEqual([8]);
@@ -99,7 +179,7 @@ describe.skipIf(noServer !== undefined)(`a server${noServer ? ` (${noServer})` :
     const random = createRandom(30);
     const caller = connectPool({ servers: servers[0]!.address, subject: "hostile" })<Tasks>();
     let answers = 0;
-    const inbox = `_INBOX.hostile`;
+    const inbox = `_INBOX.heddle.hostile`;
     connection.subscribe(`${inbox}.>`, { callback: () => void answers++ });
     for (let round = 0; round < 600; round++) {
       for (const message of [...samples().slice(0, 2), bareMessage(BEGIN, { number: 2 ** 50 })]) {
@@ -115,6 +195,31 @@ describe.skipIf(noServer !== undefined)(`a server${noServer ? ` (${noServer})` :
     expect(await caller.call.echo("alive")).toBe("alive");
     expect(answers).toBeGreaterThan(100);
     expect(server.stats().pool.workersLost).toBe(0);
+    await caller.shutdown();
+  });
+
+  test("a machine survives a message that claims far more memory than it has bytes", async () => {
+    const caller = connectPool({ servers: servers[0]!.address, subject: "hostile" })<Tasks>();
+    const call = codec.encode(CALL, ["echo", undefined], [1], "args");
+    const { valueBytes } = readHeader(call)!;
+    const count = 65_000;
+    const bytes = new Uint8Array(call.length + 16 * count);
+    bytes.set(call);
+    writeHeader(bytes, CALL, { count: 3, valueBytes, attachments: count });
+    const view = new DataView(bytes.buffer);
+    for (let n = 0; n < count; n++) view.setFloat64(call.length + 16 * n + 8, 2 * MIB, true);
+    const results = new Set<string>();
+    connection.subscribe("_INBOX.heddle.claims.*", {
+      callback: (_error, { subject, data }) => {
+        if (readHeader(data)?.kind === RESULT) results.add(subject);
+      },
+    });
+    for (let n = 0; n < 3; n++) {
+      connection.publish("hostile.call", bytes, { reply: `_INBOX.heddle.claims.${n}` });
+    }
+    await connection.flush();
+    await until(() => results.size === 3);
+    expect(await caller.call.echo("alive")).toBe("alive");
     await caller.shutdown();
   });
 

@@ -3,9 +3,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
+import { connect, type NatsConnection, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connectPool, NoMachinesError, serve } from "../../src/mod-nats.ts";
+import { bareMessage, BEGIN, CALL, PROBE } from "../../src/nats/wire/frames.ts";
+import { MessageCodec } from "../../src/nats/wire/message-codec.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 import { rejection, until } from "../support/conformance.ts";
 import { noServer, startServers } from "../support/nats.ts";
 import { runScript } from "../support/runtime.ts";
@@ -45,8 +48,9 @@ const machine = (address: string, connection: Connection, further: object = {}) 
   open.push(server);
   return server;
 };
-const caller = (address: string, connection: Connection) => {
-  const pool = connectPool({ servers: address, subject: "secure.tasks", connection })<Tasks>();
+const caller = (address: string, connection: Connection, further: object = {}) => {
+  const options = { servers: address, subject: "secure.tasks", connection, ...further };
+  const pool = connectPool(options)<Tasks>();
   open.push(pool);
   return pool;
 };
@@ -206,13 +210,32 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
   const users = (...all: readonly string[]): string =>
     `authorization { timeout: 60, users: [${all.join(", ")}] }`;
   const JETSTREAM = "jetstream: true\n";
+  const N = "secure_-tasks";
+  const INBOX = "_INBOX.heddle";
   const own = [`${S}.call`, `${S}.all`, `${S}.machine.*`];
   const machineUser = (publish: string[] = [], subscribe: string[] = []): string =>
-    user("machine", ["_INBOX.>", ...publish], [...own, "$SRV.>", ...subscribe]);
-  const callerUser = (publish: string[] = []): string =>
-    user("caller", [...own, ...publish], ["_INBOX.>"]);
-  const asMachine = { user: "machine", pass: "x" };
-  const asCaller = { user: "caller", pass: "x" };
+    user("machine", [`${INBOX}.>`, ...publish], [...own, "$SRV.>", ...subscribe]);
+  const callerUser = (publish: string[] = [], name = "caller", inbox = INBOX): string =>
+    user(name, [...own, ...publish], [`${inbox}.>`]);
+  const durableMachine = [
+    `${S}.durable.=.*`,
+    `${S}.dead`,
+    "$JS.API.>",
+    `$JS.ACK.HEDDLE_${N}.>`,
+    `$KV.heddle_${N}.>`,
+  ];
+  const durableCaller = [
+    `${S}.durable.=.*`,
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.*",
+    `$JS.API.CONSUMER.INFO.HEDDLE_${N}.heddle`,
+    `$JS.API.STREAM.MSG.GET.KV_heddle_${N}`,
+    `$JS.API.CONSUMER.*.KV_heddle_${N}.>`,
+    `$JS.FC.KV_heddle_${N}.>`,
+  ];
+  const as = (name: string) => ({ user: name, pass: "x" });
+  const asMachine = as("machine");
+  const asCaller = as("caller");
 
   test("those of the docs suffice", async () => {
     const address = await start(users(machineUser(), callerUser()));
@@ -225,19 +248,132 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     expect(Buffer.compare(await pool.call.echo(bytes) as Uint8Array, bytes)).toBe(0);
   });
 
-  test("those of the docs suffice for durable calls", async () => {
-    const durable = ["$JS.>", "$KV.>"];
-    const address = await start(
-      JETSTREAM + users(
-        machineUser([`${S}.durable`, `${S}.dead`, ...durable], ["_INBOX.>"]),
-        callerUser([`${S}.durable`, ...durable]),
-      ),
-    );
-    await machine(address, asMachine, { durable: true }).ready;
-    const pool = caller(address, asCaller);
+  const expectDurable = async (pool: ReturnType<typeof caller>): Promise<void> => {
     expect(await pool.result(await pool.enqueue.add([1, 2], { delayMs: 50 }))).toBe(3);
     const failing = await pool.enqueue.fail(["no"], { retries: 0 });
     expect(await rejection(pool.result(failing))).toMatchObject({ message: "no" });
+  };
+  test("those of the docs suffice for durable calls", async () => {
+    const address = await start(
+      JETSTREAM + users(machineUser(durableMachine, ["_INBOX.>"]), callerUser(durableCaller)),
+    );
+    await machine(address, asMachine, { durable: true }).ready;
+    await expectDurable(caller(address, asCaller));
+  });
+
+  test("a caller with an inbox of its own needs no other", async () => {
+    const inboxPrefix = `${INBOX}.alice`;
+    const address = await start(
+      JETSTREAM + users(
+        machineUser(durableMachine, ["_INBOX.>"]),
+        callerUser(durableCaller, "caller", inboxPrefix),
+      ),
+    );
+    await machine(address, asMachine, { durable: true }).ready;
+    const pool = caller(address, asCaller, { inboxPrefix });
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(await pool.call.count(10_000).toArray()).toHaveLength(10_000);
+    const bytes = new Uint8Array(3_000_000).fill(7);
+    expect(Buffer.compare(await pool.call.echo(bytes) as Uint8Array, bytes)).toBe(0);
+    await expectDurable(pool);
+  });
+
+  test("a machine with allow_responses answers to discovery", async () => {
+    const answering = machineUser().replace(/\} \}$/, ", allow_responses: true } }");
+    const address = await start(users(answering, user("admin", ["$SRV.>"], ["_INBOX.>"])));
+    await machine(address, asMachine, { name: "here" }).ready;
+    const admin = await connect({ servers: address, ...as("admin") });
+    const { data } = await admin.request("$SRV.INFO.secure-tasks");
+    expect(new TextDecoder().decode(data)).toContain('"machine":"here"');
+    await admin.close();
+  });
+
+  /** The request `echo("forged")`, sent with this subject for the answer. */
+  const forge = (connection: NatsConnection, reply: string): void => {
+    const codec = new MessageCodec(currentRuntime, 1e6);
+    const call = codec.encode(CALL, ["echo", undefined], ["forged"], "args");
+    connection.publish(`${S}.call`, call, { reply });
+  };
+
+  test("a caller cannot have a machine publish what it may not", async () => {
+    const address = await start(
+      JETSTREAM + users(
+        machineUser(["_INBOX.>", ...durableMachine], ["_INBOX.>", `${S}.>`]),
+        callerUser(durableCaller, "other"),
+        callerUser(),
+      ),
+    );
+    const server = machine(address, asMachine, { durable: true });
+    await server.ready;
+    const victim = caller(address, as("other"));
+    const attacker = await connect({ servers: address, ...asCaller });
+    const watching = await connect({ servers: address, ...asMachine });
+    const heard: string[] = [];
+    for (const subject of ["_INBOX.*", "_INBOX.heddlex.>", `${S}.durable.=.*`]) {
+      watching.subscribe(subject, { callback: (_error, msg) => void heard.push(msg.subject) });
+    }
+    await watching.flush();
+    const outside = [`$KV.heddle_${N}.order-7`, "_INBOX.x", "_INBOX.heddlex.y", `${S}.durable.=.*`];
+    const codec = new MessageCodec(currentRuntime, 1e6);
+    for (const subject of outside) {
+      forge(attacker, subject);
+      attacker.publish(`${S}.call`, bareMessage(BEGIN, { count: 1, number: 3e6 }), {
+        reply: subject,
+      });
+      // A question names the inbox, and the answer goes to its token 0.
+      const inbox = subject.replace(/\.[^.]*$/, "");
+      for (const to of [inbox, subject]) {
+        attacker.publish(`${S}.all`, codec.encodeOwn(PROBE, [to, "a"], {}));
+      }
+    }
+    await attacker.flush();
+    expect(await victim.call.add(1, 2)).toBe(3); // behind those messages
+    const id = await victim.enqueue.add([20, 22], { id: "order-7" });
+    expect(await victim.result(id)).toBe(42);
+    await watching.flush();
+    expect(heard).toEqual([`${S}.durable.=.*`]);
+    expect(server.stats()).toMatchObject({ completed: 1, failed: 0, refused: 0 });
+    await attacker.close();
+    await watching.close();
+  });
+
+  test("a caller cannot answer the calls of another one, also if it may read their answers", async () => {
+    const address = await start(users(machineUser(), callerUser(), callerUser([], "other")));
+    for (let n = 0; n < 2; n++) await machine(address, asMachine).ready;
+    const attacker = await connect({ servers: address, ...asCaller });
+    let inbox = "";
+    const seen = new Set<string>();
+    attacker.subscribe(`${INBOX}.>`, {
+      callback: (_error, { subject }) => {
+        const end = subject.lastIndexOf(".");
+        inbox = subject.slice(0, end);
+        seen.add(subject.slice(end + 1));
+      },
+    });
+    await attacker.flush();
+    const victim = caller(address, as("other"));
+    expect(await victim.call.add(1, 2)).toBe(3);
+    await until(() => seen.size > 0);
+    const [last] = [...seen].map((token) => Number.parseInt(token, 36));
+    const calls = Array.from({ length: 5 }, () => victim.call.sleep(300, "true"));
+    for (let next = 1; next <= 5; next++) {
+      forge(attacker, `${inbox}.${(last! + next).toString(36)}`);
+    }
+    expect(await Promise.all(calls)).toEqual(new Array(5).fill("true"));
+    await attacker.close();
+  });
+
+  test("an inbox is not readable for a caller with another one", async () => {
+    const [alice, bob] = [`${INBOX}.alice`, `${INBOX}.bob`];
+    const address = await start(
+      users(machineUser(), callerUser([], "alice", alice), callerUser([], "bob", bob)),
+    );
+    await machine(address, asMachine).ready;
+    const pool = caller(address, as("bob"), { inboxPrefix: alice });
+    const error = await rejection(pool.call.add(1, 2));
+    expect(error).toBeInstanceOf(NoMachinesError);
+    expect(String(error)).toContain(`subscribe to "${alice}.`);
+    expect(await caller(address, as("alice"), { inboxPrefix: alice }).call.add(1, 2)).toBe(3);
   });
 
   const refusedCaller = async (name: string, publish: string[], subscribe: string[]) => {
@@ -250,20 +386,20 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     expect(await rejection(pool.call.add(1, 2))).toBe(error);
   };
   test("a caller that may not publish calls is told", () =>
-    refusedCaller(`publish to "${S}.call"`, own.slice(1), ["_INBOX.>"]));
+    refusedCaller(`publish to "${S}.call"`, own.slice(1), [`${INBOX}.>`]));
   test("a caller that may not ask machines is told", () =>
-    refusedCaller(`publish to "${S}.machine.`, [`${S}.call`, `${S}.all`], ["_INBOX.>"]));
+    refusedCaller(`publish to "${S}.machine.`, [`${S}.call`, `${S}.all`], [`${INBOX}.>`]));
   test("a caller that may not get answers is told", () =>
     refusedCaller(`subscribe to "_INBOX.heddle.`, own, ["none"]));
 
   test("a caller that may not enqueue is told", async () => {
     const address = await start(
       JETSTREAM +
-        users(machineUser([`${S}.dead`, "$JS.>", "$KV.>"], ["_INBOX.>"]), callerUser(["$JS.>"])),
+        users(machineUser(durableMachine, ["_INBOX.>"]), callerUser(durableCaller.slice(1))),
     );
     await machine(address, asMachine, { durable: true }).ready;
     const pool = caller(address, asCaller);
-    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable`);
+    expect(String(await rejection(pool.enqueue.add([1, 2])))).toContain(`${S}.durable.=.*`);
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
@@ -278,18 +414,18 @@ describe.skipIf(noServer !== undefined)(`permissions${noServer ? ` (${noServer})
     }
   };
   test("a machine that may not take calls does not start", () =>
-    refusedMachine(`subscribe to "${S}.call"`, ["_INBOX.>"], [...own.slice(1), "$SRV.>"]));
+    refusedMachine(`subscribe to "${S}.call"`, [`${INBOX}.>`], [...own.slice(1), "$SRV.>"]));
   test("a machine that may not be asked does not start", () =>
-    refusedMachine(`subscribe to "${S}.machine.`, ["_INBOX.>"], [...own.slice(0, 2), "$SRV.>"]));
+    refusedMachine(`subscribe to "${S}.machine.`, [`${INBOX}.>`], [...own.slice(0, 2), "$SRV.>"]));
   test("a machine that may take calls no more ends", async () => {
     const address = await start(users(machineUser()));
     const server = machine(address, asMachine);
     await server.ready;
-    reload(users(user("machine", ["_INBOX.>"], [...own.slice(1), "$SRV.>"])));
+    reload(users(user("machine", [`${INBOX}.>`], [...own.slice(1), "$SRV.>"])));
     await server.stopped;
   });
   test("a machine that may not be discovered does not start", async () => {
-    const address = await start(users(user("machine", ["_INBOX.>"], own)));
+    const address = await start(users(user("machine", [`${INBOX}.>`], own)));
     const error = await rejection(machine(address, asMachine).ready);
     expect(error).toBeInstanceOf(NoMachinesError);
     expect(String(error)).toContain("$SRV.");

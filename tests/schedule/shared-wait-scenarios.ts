@@ -123,8 +123,7 @@ function waiting(passes: number, parts: Omit<SharedParts, "prepare" | "check">):
 const changeUnderLatch = (times: number, repairs = false): SharedRole => (thread) => {
   const words = wordsOfObject(thread);
   const latch = new Latch(words, LATCH, thread.thread, "a pair");
-  for (let round = 0; round < times; round++) {
-    const hasDied = latch.take();
+  const change = (hasDied: boolean): void => {
     if (hasDied && repairs) thread.notes[INSIDE] = 0;
     if (++thread.notes[INSIDE]! !== 1) throw new Error("lost: two threads hold the latch");
     const left = Atomics.load(words, LEFT);
@@ -132,8 +131,8 @@ const changeUnderLatch = (times: number, repairs = false): SharedRole => (thread
     Atomics.store(words, LEFT, left + 1);
     Atomics.store(words, RIGHT, left + 1);
     thread.notes[INSIDE]!--;
-    latch.release();
-  }
+  };
+  for (let round = 0; round < times; round++) latch.run(change, undefined, true);
   thread.notes[PASSED]!++;
 };
 

@@ -8,6 +8,7 @@ import sparticuz from "@sparticuz/chromium";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { API_PAGES, pageOf, PAGES, SIDEBAR } from "../../docs/.vitepress/navigation.ts";
+import { shadowsOf } from "../support/browser.ts";
 import { serve, type Served } from "./serve.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -137,6 +138,24 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     expect(complaints).toEqual([]);
     await page.close();
   });
+
+  test.each(["light", "dark"] as const)(
+    "on a %s phone a table that scrolls shows that it does, and only such a one",
+    async (look) => {
+      const { page } = await open(PHONE, look);
+      await go(page, "browser.html");
+      const tables = page.locator(".vp-doc table");
+      const wide = await tables.evaluateAll((all) =>
+        all.map(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      );
+      expect(wide).toContain(true);
+      for (const [index, isWide] of wide.entries()) {
+        const shadows = await shadowsOf(tables.nth(index));
+        expect([index, ...shadows]).toEqual([index, ...(isWide ? ["right", "left"] : ["", ""])]);
+      }
+      await page.close();
+    },
+  );
 
   test("code is not cut beside an empty margin, and no name in a table breaks", async () => {
     const wrong: string[] = [];

@@ -28,6 +28,7 @@ export function createHeld(parts: Partial<Snapshot> = {}): Snapshot {
     transfer: [],
     attached: [],
     copiedBytes: 0,
+    departures: undefined,
   };
   return { count: 0, isResendable: true, ...nothing, ...parts };
 }

@@ -48,6 +48,8 @@ export interface NatsServer {
   /** What it has printed. */
   readonly output: () => string;
   kill(): Promise<void>;
+  /** Starts it again after `kill`, at the same address; `isWiped`: without what it has stored. */
+  restart(isWiped?: boolean): Promise<void>;
   /** Reads its configuration file again. */
   reload(): void;
 }
@@ -86,9 +88,20 @@ export async function startServers(
         ...args,
       ];
       const patterns = count > 1 ? [CLIENTS, ROUTES] : [CLIENTS];
-      const { match, output, kill, send } = await start(command, patterns);
-      route ??= ROUTES.exec(output())?.[1];
-      servers.push({ address: match[1]!, output, kill, reload: () => send("SIGHUP") });
+      let running = await start(command, patterns);
+      const address = running.match[1]!;
+      const again = command.with(command.indexOf("-p") + 1, address.split(":")[1]!);
+      route ??= ROUTES.exec(running.output())?.[1];
+      servers.push({
+        address,
+        output: () => running.output(),
+        kill: () => running.kill(),
+        restart: async (isWiped = false) => {
+          if (isWiped) rmSync(join(data, name), { recursive: true, force: true });
+          running = await start(again, patterns);
+        },
+        reload: () => running.send("SIGHUP"),
+      });
     }
   } catch (error) {
     await stop();

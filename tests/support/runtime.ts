@@ -58,8 +58,10 @@ export const capabilities = {
   tellsConditions: runtimeName !== "deno",
   /** Web streams can be transferred to a thread. */
   movesStreams: runtimeName !== "bun",
-  /** What a built-in module exports by name can be changed. */
-  syncsBuiltins: runtimeName === "node",
+  /** Hooks of `require` run, of those that flags of a thread preload: Deno and Bun have no such flags. */
+  requireHooks: runtimeName === "node",
+  /** `require.main` can be given to a thread whose entry is an ES module. On Deno it is another object, on Bun undefined. */
+  setsRequireMain: runtimeName === "node",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */
   countsFunctions: runtimeName === "node",
 } as const;

@@ -96,6 +96,10 @@ export class SimulatedThread {
         view = watchAll(renewed, this);
       },
     });
+    Object.defineProperty(memory, "part", {
+      value: (start: number, bytes: number) =>
+        watchAll(ObjectMemory.prototype.part.call(memory, start, bytes), this),
+    });
     Object.defineProperty(memory, "reach", {
       value: (end: number) => (ObjectMemory.prototype.reach.call(memory, end), view),
     });

@@ -122,7 +122,11 @@ function createDispatcher() {
   return {
     lanes,
     lost,
-    startable: 0,
+    /** Calls that wait for a further worker. */
+    waitingCalls: 0,
+    get startable() {
+      return { count: this.waitingCalls, following: 0, isStuck: false, first: undefined };
+    },
     backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => call.retries > 0 },
     responses: { taken: 0 },

@@ -2,7 +2,10 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Runtime, Timer } from "../../src/runtimes/runtime.ts";
-import { settlePromises } from "./streams.ts";
+
+/** Lets promises settle, however many follow one another. */
+const settlePromises = (): Promise<void> =>
+  new Promise((resolve) => currentRuntime.macrotask(resolve));
 
 interface Alarm {
   atMs: number;
@@ -12,29 +15,39 @@ interface Alarm {
 
 export class VirtualClock {
   nowMs = 1;
+  /** Until when `advance` runs. */
+  #endMs = 1;
   readonly #alarms = new Set<Alarm>();
 
   /** The runtime of this thread, with the times of this clock. */
   readonly runtime: Runtime = Object.create(currentRuntime, {
     now: { value: () => this.nowMs },
     setTimeout: { value: (callback: () => void, ms: number) => this.#set(callback, ms) },
+    macrotask: { value: (callback: () => void) => void this.#set(callback, 0) },
     setInterval: { value: (callback: () => void, ms: number) => this.#set(callback, ms, ms) },
   }) as Runtime;
 
   /** Lets time pass. What is due runs in order, and promises settle after each. */
   async advance(ms: number): Promise<void> {
-    const endMs = this.nowMs + ms;
+    this.#endMs = this.nowMs + ms;
     for (;;) {
       await settlePromises();
       const [next] = [...this.#alarms].toSorted((one, other) => one.atMs - other.atMs);
-      if (next === undefined || next.atMs > endMs) break;
+      if (next === undefined || next.atMs > this.#endMs) break;
       this.nowMs = next.atMs;
       if (next.everyMs === undefined) this.#alarms.delete(next);
       else next.atMs += next.everyMs;
       next.callback();
     }
-    this.nowMs = endMs;
+    this.nowMs = this.#endMs;
     await settlePromises();
+  }
+
+  /** Time passes in which nothing runs: what was due runs behind it. */
+  suspend(ms: number): void {
+    this.nowMs += ms;
+    this.#endMs += ms;
+    for (const alarm of this.#alarms) alarm.atMs = Math.max(alarm.atMs, this.nowMs);
   }
 
   #set(callback: () => void, ms: number, everyMs?: number): Timer {
@@ -71,6 +84,7 @@ export class VirtualServer {
   /** Messages for which this is true disappear. */
   isLost: (message: Message) => boolean = () => false;
   readonly published: Message[] = [];
+  maxPayload: number = 1024 * 1024;
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
@@ -80,7 +94,7 @@ export class VirtualServer {
   connect(): { readonly connection: NatsConnection; kill(): void } {
     const client = new Client();
     const connection = {
-      info: { max_payload: 1024 * 1024 },
+      info: { max_payload: this.maxPayload },
       subscribe: (
         pattern: string,
         { queue, callback }: Pick<Subscription, "callback"> & { readonly queue?: string },

@@ -11,6 +11,7 @@ import {
   NO_OPTIONS,
 } from "../options/call-options.ts";
 import { didYouMean } from "../options/checks.ts";
+import { NO_FUNCTIONS } from "../options/host-options.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
@@ -362,13 +363,14 @@ function refused(error: unknown): Call {
 
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 export function settingsFor(
-  { hardTimeoutMs, balancer }: PoolSpec["options"],
+  { hardTimeoutMs, balancer, hostFunctions }: PoolSpec["options"],
   own: GivenSettings,
   given: GivenCall,
   isStream = false,
 ): CallSettings {
   const settings = {
     hardTimeoutMs,
+    asksHost: hostFunctions !== NO_FUNCTIONS,
     ...mergeOptions(own, given),
     // A value in place of the items that are missing would look like the end of the stream.
     ...(isStream && { timeoutValue: undefined }),

@@ -40,10 +40,11 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
     submitPlain: (task, args, resolve, reject) => {
       sink.submit(task, args, resolve, reject, PLAIN);
     },
-    submit: (task, args, resolve, reject, settings) => {
+    submit: (task, args, resolve, reject, settings, bindEnd = bindOnce) => {
       try {
-        const run = bindOnce();
-        return follow(entry.submit(task, args, resolve, mapped(reject, run), settings), run);
+        const run = bindEnd();
+        const onReason = mapped(reject, run);
+        return follow(entry.submit(task, args, resolve, onReason, settings, bindEnd), run);
       } catch (reason) {
         throw mapError(reason);
       }

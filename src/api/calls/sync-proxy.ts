@@ -16,7 +16,8 @@ import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { CallSettings } from "../../host/calls/call-settings.ts";
 import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
-import { atCaller } from "../../realm/caller-stack.ts";
+import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
+import { atCaller, takingAll } from "../../realm/caller-stack.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
@@ -61,7 +62,7 @@ function callWith(
   given: GivenCall,
 ): SyncCallWith {
   let known: KnownCall | undefined;
-  const call: SyncCall = atCaller((...args: unknown[]) => {
+  const call: SyncCall = takingAll((args) => {
     if (known === undefined && target.knowledge() === "known") {
       const found = findCall(spec, name, given);
       if (found instanceof HeddleError) throw found;
@@ -87,7 +88,10 @@ function callWith(
   });
 }
 
-/** Makes a call, and blocks until it is settled, or `mustStop`. */
+/**
+ * Makes a call, and blocks until it is settled, or `mustStop`. Who observes the call, and `mapError`, hear of its end when that
+ * wait is over, on the stack of the caller.
+ */
 function wait(
   { entry, blocking, requests, isOnHost, cancel }: SyncTarget,
   name: string,
@@ -98,22 +102,32 @@ function wait(
 ): unknown {
   if (isOnHost()) throw runsHere(name);
   let outcome: Outcome | undefined;
+  let ends: (() => void)[] | undefined;
+  let hasBlocked = false;
+  const bindEnd: BindEnd = () => {
+    const later = bindOnce(); // for the end of a stream that it returns
+    return (f) => hasBlocked ? later(f) : void (ends ??= []).push(f);
+  };
   const call = entry.submit(
     called,
     args,
     (value) => outcome ??= { value },
     (reason) => outcome ??= { reason },
     settings,
+    bindEnd,
   );
-  const isOver = (): boolean => outcome !== undefined || isOnHost() || mustStop?.() === true;
+  const isOver = (): boolean =>
+    outcome !== undefined || ends !== undefined || isOnHost() || mustStop?.() === true;
   const block = (): void => blocking.until(isOver);
   if (call === undefined) block();
-  else requests.whileBlocked(call, `pool.sync.${name}()`, block);
-  if (outcome === undefined && isOnHost()) {
-    const error = runsHere(name);
-    if (call !== undefined) cancel(call, error);
-    throw error;
-  }
+  else requests.whileBlocked(call, `pool.sync.${name}()`, isOver, block);
+  const isUnrun = outcome === undefined && ends === undefined && isOnHost();
+  const error = isUnrun ? runsHere(name) : undefined;
+  if (isUnrun && call !== undefined) cancel(call, error);
+  // Each may add one.
+  if (ends !== undefined) { for (const end of ends as (() => void)[]) end(); }
+  hasBlocked = true;
+  if (isUnrun && outcome === undefined) throw error;
   const settled = outcome as Outcome | undefined;
   if (settled !== undefined && "reason" in settled) throw settled.reason;
   return settled?.value;

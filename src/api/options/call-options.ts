@@ -19,8 +19,8 @@ export interface TaskOptions {
   readonly priority?: Priority;
   /**
    * Maximum run time, in milliseconds, synchronous tasks included. The wait for a worker does not count. The limit never
-   * expires early, and at most an eighth late. The call rejects with TimeoutError; the task continues with its signal
-   * aborted (`abortSignal`), and its result is dropped.
+   * expires early, and at most an eighth late. The call rejects with TimeoutError, unless `timeoutValue` is set; the task
+   * continues with its signal aborted (`abortSignal`), its result is dropped, and `killAfterMs` and the pool's `hardTimeoutMs` end it.
    *
    * @default Infinity, no limit
    * @see [time limits](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#time-limits)
@@ -49,7 +49,9 @@ export interface TaskOptions {
    */
   readonly retries?: number;
   /**
-   * Time from an abort until the worker of a task that continues is stopped, in milliseconds.
+   * Time from the early end of a call until the worker of its task is stopped if that continues, in milliseconds. A call
+   * ends early by an abort, a time limit, its scope, or because the call that made it rejects; a stream also because its
+   * reader wants no more. If the pool's `hardTimeoutMs` ends sooner, that counts.
    *
    * @default Infinity: never
    */

@@ -13,7 +13,7 @@ export interface HostOptions {
   readonly functions: object;
 }
 
-const NO_FUNCTIONS: Readonly<Record<string, unknown>> = {};
+export const NO_FUNCTIONS: Readonly<Record<string, unknown>> = {};
 
 /** The functions, by name. Throws InvalidArgumentError. */
 export function checkHost(host: unknown): Readonly<Record<string, unknown>> {

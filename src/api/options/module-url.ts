@@ -48,7 +48,7 @@ export function moduleUrlOf(
     );
   }
   const parent = toModuleUrl(base);
-  const url = new URL(location.replaceAll("\\", "/"), parent);
+  const url = urlIn(location, parent);
   if (RELATIVE_PATH.test(location)) return url.href;
   const found = findPackage?.(location, parent);
   if (found !== undefined) return found;
@@ -57,6 +57,17 @@ export function moduleUrlOf(
     `No package and no file "${location}" is found from ${base}. A path begins with "./"; pass ` +
       `import.meta.resolve("${location}") for a name that only an import map knows.`,
   );
+}
+
+function urlIn(location: string, parent: string): URL {
+  try {
+    return new URL(location.replaceAll("\\", "/"), parent);
+  } catch (cause) {
+    throw new InvalidArgumentError(
+      `The module "${location}" is relative, and the calling module is in no folder (${parent}); pass a URL or an absolute path.`,
+      { cause },
+    );
+  }
 }
 
 /** `options` whose modules, `worker.setup` and `context.run`, have URLs: they may be relative to the module `base`. */

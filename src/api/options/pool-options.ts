@@ -20,7 +20,7 @@ export interface PoolOptions {
    */
   readonly threads?: number | "auto";
   /**
-   * Minimum number of workers, whose number follows the load: a worker starts when calls have waited for a free one for
+   * Minimum number of workers, whose number follows the load: a worker starts when a call has waited for a free one for
    * 10 ms, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call.
    *
    * @default `threads`
@@ -35,8 +35,8 @@ export interface PoolOptions {
   readonly maxThreads?: number;
   /**
    * A budget of threads that this pool shares with others: `threadBudget({ max })`. Its `minThreads` (a number in `threads`
-   * is one too) are guaranteed: they count, but may exceed the budget. Beyond them a worker starts if the budget has room.
-   * Without room the pool waits for its turn, and gets the thread of a worker that another pool does not use.
+   * is one too) are guaranteed: they count, but may exceed the budget. So may one worker while the pool has calls to run.
+   * Further ones start if the budget has room, or get the thread of a worker that another pool does not use.
    *
    * @default a budget of one thread per core, which limits only pools whose number of threads is "auto"
    * @see [several pools](https://github.com/heddle-js/heddle/blob/main/docs/thread-budget.md)

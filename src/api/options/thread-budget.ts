@@ -5,17 +5,20 @@ import { checkInteger, checkKeys, isRecord, ownOf, show } from "./checks.ts";
 
 /** A budget of threads that pools of one thread share by the option `budget`. `threadBudget` makes it. */
 export interface ThreadBudget {
-  /** Maximum number of threads of all its pools together, beyond which pools get only their guaranteed ones. */
+  /** Number of threads of all its pools together beyond which a pool gets only its guaranteed ones, or a single one. */
   readonly max: number;
   /** Threads of its pools that have not ended. Exact. */
   readonly threads: number;
-  /** Pools with calls that wait for a thread of the budget. */
+  /** Pools with calls that wait for a further thread of the budget. */
   readonly waiting: number;
 }
 
 /** Options of `threadBudget`. */
 export interface ThreadBudgetOptions {
-  /** Maximum number of threads of all pools of the budget together, an integer from 1. */
+  /**
+   * Number of threads of all pools of the budget together beyond which a pool gets only its guaranteed ones, or a single one
+   * while it has calls to run: an integer from 1.
+   */
   readonly max: number;
 }
 
@@ -24,8 +27,8 @@ const MAX_THREADS = 1024;
 
 /**
  * A budget of threads that several pools of this thread share by the option `budget`. Pools borrow threads as their calls
- * wait, in turn, and give idle ones back. The `minThreads` of each are guaranteed, also beyond `max`. Throws
- * InvalidArgumentError.
+ * wait and give idle ones back. The `minThreads` of each are guaranteed, also beyond `max`, and so is one thread while it has
+ * calls to run. Throws InvalidArgumentError.
  *
  * @example
  * ```ts

@@ -58,6 +58,9 @@ export interface ResolvedWorkerOptions {
 const KEYS: readonly string[] = ["setup", "data", "env", "argv", "execArgv", "name"];
 const DEFAULT_NAME = "heddle";
 
+/** Key of the thread's own `workerData`, which `heddle/piscina` sets: modules that `execArgv` preloads read it before any code of ours. */
+export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
+
 /** Checks the option. Throws InvalidArgumentError, or the DataCloneError of `data`. */
 export function checkWorkerOptions(
   given: unknown,
@@ -67,7 +70,7 @@ export function checkWorkerOptions(
   if (given !== undefined && !isRecord(given)) {
     throw invalid("worker", "an object of options", show(given));
   }
-  const options = given ?? {};
+  const options: { readonly [THREAD_DATA]?: unknown } = given ?? {};
   checkKeys("worker of createPool()", options, KEYS);
   const { setup, data, env, argv, execArgv, name = DEFAULT_NAME } = ownOf<WorkerOptions>(options);
   if (typeof name !== "string" || name === "") {
@@ -86,7 +89,7 @@ export function checkWorkerOptions(
   }
   return {
     setup: setup === undefined ? undefined : checkSetup(setup),
-    data: data === undefined ? undefined : cloneData(data),
+    data: data === undefined ? undefined : cloneData("worker.data", data),
     name,
     // Without what a program may have added to the prototype of all objects.
     thread: {
@@ -94,16 +97,18 @@ export function checkWorkerOptions(
       ...(env !== undefined && { env: checkEnv(env) }),
       ...(argv !== undefined && { argv: checkTexts("worker.argv", argv) }),
       ...(execArgv !== undefined && { execArgv: checkTexts("worker.execArgv", execArgv) }),
+      ...(options[THREAD_DATA] !== undefined &&
+        { workerData: cloneData("workerData", options[THREAD_DATA]) }),
     } as ThreadOptions,
   };
 }
 
-function cloneData(data: unknown): unknown {
+function cloneData(name: string, data: unknown): unknown {
   try {
     return structuredClone(handleSupport()?.pack(data) ?? data);
   } catch (cause) {
     const { message } = cause as Error;
-    throw new InvalidArgumentError(`worker.data cannot be cloned: ${message}`, { cause });
+    throw new InvalidArgumentError(`${name} cannot be cloned: ${message}`, { cause });
   }
 }
 

@@ -8,6 +8,7 @@ import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { BlockableTimers } from "./blockable-timers.ts";
+import type { Observing } from "../observe/observing.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 export function createBlocking(
@@ -21,10 +22,11 @@ export function createBlocking(
     readonly supervisor: Supervisor;
     readonly broadcasts: Broadcasts;
     readonly requests: HostRequests;
+    readonly observing: Observing;
   },
 ): BlockingWait {
   const check = (isTick: boolean): boolean => {
-    const { supervisor, broadcasts } = parts();
+    const { supervisor, broadcasts, requests } = parts();
     if (isTick) {
       timers.runDue(runtime.now());
       supervisor.checkLoad();
@@ -32,6 +34,7 @@ export function createBlocking(
     const hasOpened = broadcasts.runFinished();
     const hasNews = supervisor.checkWorkers(isTick);
     takeRequests();
+    if (isTick) requests.check();
     return hasNews || hasOpened;
   };
   const takeRequests = (): void => parts().requests.takeAll();
@@ -42,6 +45,7 @@ export function createBlocking(
     calls,
     loop,
     spinMs,
-    pool: { check, takeRequests },
+    // In the event loop a microtask does this.
+    pool: { check, takeRequests, begin: () => parts().observing.stamps?.forget() },
   });
 }

@@ -4,12 +4,13 @@ import type { AnyCallback } from "../../codec/support/callback.ts";
 import { type HeddleError, UnknownFunctionError } from "../../errors.ts";
 import { createSettings } from "../../host/calls/call-settings.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
+import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
 import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { HostRequests } from "../../host/requests/host-requests.ts";
 import type { NestedTask } from "../../host/requests/nested-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
 import { mergeOptions, NO_OPTIONS } from "../options/call-options.ts";
 import { didYouMean } from "../options/checks.ts";
@@ -22,11 +23,12 @@ interface RequestParts {
   readonly dispatcher: Dispatcher;
   readonly cancellation: Cancellation;
   readonly supervisor: Pick<Supervisor, "workerIds" | "mayStart">;
+  readonly loop: Pick<PollLoop, "kick">;
 }
 
 export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
   const { options, sources, signatures } = spec;
-  const { dispatcher: { lanes }, supervisor } = parts;
+  const { dispatcher, dispatcher: { lanes }, supervisor, loop } = parts;
   const findTask = (name: string): NestedTask | HeddleError => {
     const task = sources.findIndex((source) => source.name === name);
     return task < 0 ? unknownTask(name, sources.map((source) => source.name)) : nested(spec, task);
@@ -43,6 +45,9 @@ export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequest
     findTask,
     nameOf: (task) => sources[task % sources.length]?.name ?? "?",
     hasWorker,
+    takeResponses: () => {
+      if (dispatcher.drain(MAX_RESPONSES) > 0) loop.kick();
+    },
   });
   parts.dispatcher.responses.requests = requests;
   parts.dispatcher.waiting.pinned.hasWorker = hasWorker;
@@ -79,13 +84,4 @@ function nested(
       });
     },
   };
-}
-
-/** The callbacks of a call, each in the asynchronous context of now. */
-export function boundCallbacks(
-  { bindContext }: Pick<Runtime, "bindContext">,
-  callbacks: readonly AnyCallback[],
-): readonly AnyCallback[] {
-  const inContext = bindContext();
-  return callbacks.map((f) => (...args) => inContext(() => f(...args)));
 }

@@ -9,6 +9,7 @@ import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerLostError } from "../../errors.ts";
+import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
 import { Backpressure } from "../../host/dispatch/queue/backpressure.ts";
@@ -40,7 +41,7 @@ import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
-import { boundCallbacks, createRequests } from "./host-requests.ts";
+import { createRequests } from "./host-requests.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
@@ -249,7 +250,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const loop: PollLoop = new PollLoop(runtime, parker, awakeCount, dispatcher, options.spinMs);
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  const safety = new Watchdog(runtime, () => receivers(parts, parker), () => {
+  const safety = new Watchdog(given.runtime, () => receivers(parts, parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
@@ -269,7 +270,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   });
   const parts: LinkedParts = {
     dispatcher,
-    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, ...limits }),
+    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, loop, ...limits }),
     loop,
     safety,
     supervisor,
@@ -311,7 +312,10 @@ function dispatcherEvents(
         // Already there if the call was made before its task was known.
         call.onEvents ??= inCallerContext(runtime, onEvent);
       }
-      if (callbacks !== undefined) call.callbacks ??= boundCallbacks(runtime, callbacks);
+      if (callbacks !== undefined) call.callbacks = callbacks;
+      if (call.settings.asksHost || callbacks !== undefined) {
+        call.context ??= call.settings.context ?? new CallerContext();
+      }
       if (hasSignal) cancellation.begin(call);
       if (tickMs !== Infinity) deadlines.watch(tickMs);
       if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);

@@ -1,15 +1,12 @@
 /** A call of a scope, from the moment when it is made until its task has ended in its worker. */
 import { Set } from "../../builtins.ts";
-import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
 import type { RunWatch } from "../../host/calls/call-settings.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { isRead, ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamSink } from "../../host/streams/stream-calls.ts";
-import { MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
 import { isHandled } from "./handled.ts";
 import type { Member, ScopeCore } from "./scope-core.ts";
-
-const NOT_ENDED = "The stream did not end when its scope was left.";
 
 export class ScopedCall implements Member, RunWatch {
   readonly killAfterMs: number;
@@ -27,7 +24,6 @@ export class ScopedCall implements Member, RunWatch {
   #reason: { readonly value: unknown } | undefined;
   /** What the call returned if that is a stream. */
   #stream: ResultStream<unknown, unknown> | undefined;
-  #killTimer: Timer | undefined;
 
   constructor(core: ScopeCore) {
     this.#core = core;
@@ -90,16 +86,10 @@ export class ScopedCall implements Member, RunWatch {
 
   /** Ends a stream, as nobody may read it: it would not end by itself. */
   leave(): void {
-    let isStream = this.#stream !== undefined;
     this.#stream?.return().catch(() => {}); // its end is followed
     for (const { stream } of this.#calls) {
-      if (stream?.isOpen !== true) continue;
-      isStream = true;
-      (stream as StreamSink).cancel();
+      if (stream?.isOpen === true) (stream as StreamSink).cancel();
     }
-    if (!isStream || this.#killTimer !== undefined || this.killAfterMs > MAX_TIMER_MS) return;
-    const abort = (): void => this.#abort(new ScopeCancelledError(NOT_ENDED));
-    this.#killTimer = this.#core.target.runtime.setTimeout(abort, this.killAfterMs);
   }
 
   #abort(reason: unknown): void {
@@ -148,7 +138,6 @@ export class ScopedCall implements Member, RunWatch {
 
   #checkEnded(): void {
     if (!this.#isSettled || this.#calls.size > 0 || this.#lateRuns > 0) return;
-    this.#killTimer?.clear();
     this.#stream = undefined;
     this.#core.remove(this);
   }

@@ -317,7 +317,7 @@ export function readBuffer(reader: Reader, at: number, word: number): ArrayBuffe
   }
   const maximum = reader.f64[(at >> 3) + 2]!;
   if (!Number.isSafeInteger(maximum) || maximum < length) throw reader.corrupt("maximum", at);
-  const buffer = new ArrayBuffer(length, { maxByteLength: maximum });
+  const buffer = reader.resizable(length, maximum);
   new Uint8Array(buffer).set(reader.u8.subarray(start, start + length));
   return buffer;
 }

@@ -86,10 +86,15 @@ export function isError(value: unknown): value is Error {
 
 /** Start of the RangeError message of V8 and JavaScriptCore. */
 const STACK_OVERFLOW = "Maximum call stack size exceeded";
+/** SpiderMonkey (Firefox) has a class for it. */
+const { InternalError } = globalThis as { readonly InternalError?: ErrorConstructor };
+const TOO_MUCH_RECURSION = "too much recursion";
 
 export function isStackOverflow(error: unknown): boolean {
   // Not by a pattern, since matching one needs stack space too.
-  return error instanceof RangeError && error.message.startsWith(STACK_OVERFLOW);
+  if (error instanceof RangeError) return error.message.startsWith(STACK_OVERFLOW);
+  return InternalError !== undefined && error instanceof InternalError &&
+    error.message.startsWith(TOO_MUCH_RECURSION);
 }
 
 /** Text for any value, errors by their message. Never throws. */

@@ -11,7 +11,8 @@ type Handle = Readonly<Record<typeof KEY, HandleParts>>;
 export function writeHandle(writer: Writer, object: object, from: number): number {
   if (!Object.hasOwn(object, KEY) || writer.access.kinds.isProxy(object)) return -1;
   if (!writer.mayAttach) throw writer.refuse(object, "handles travel in calls only");
-  const { kind, buffer } = (object as Handle)[KEY];
+  const { kind, buffer, departure } = (object as Handle)[KEY];
+  if (departure !== undefined) writer.depart(departure);
   return writer.shared(buffer, writer.value(kind, writer.tag(HANDLE, from)));
 }
 

@@ -3,6 +3,7 @@
  * buffers. Encoded values refer to them by index.
  */
 import { Set } from "../../builtins.ts";
+import type { Departure } from "../../realm/handles.ts";
 import type { WriterMark } from "../writer.ts";
 
 export class Attachments {
@@ -12,6 +13,7 @@ export class Attachments {
   /** Objects to transfer when they occur in a value, and those already transferred. */
   #moving: Set<unknown> | undefined;
   #moved: Set<unknown> | undefined;
+  #departures: Departure[] | undefined;
   /** Whether there is nothing to send or to transfer. Only this class writes it. */
   isEmpty = true;
 
@@ -27,6 +29,19 @@ export class Attachments {
     this.isEmpty = false;
     this.#objects.push(object);
     if (isMoved) this.#transfer.push(object);
+  }
+
+  /** A part counts as being on its way from here on. */
+  depart(departure: Departure): void {
+    this.isEmpty = false;
+    (this.#departures ??= []).push(departure);
+  }
+
+  /** Those of a snapshot, whose owner has to end them. Undefined: there are none. */
+  takeDepartures(): readonly Departure[] | undefined {
+    const departures = this.#departures;
+    this.#departures = undefined;
+    return departures;
   }
 
   willMove(objects: readonly unknown[]): void {
@@ -87,6 +102,7 @@ export class Attachments {
 
   clear(): void {
     this.isEmpty = true;
+    for (const departure of this.takeDepartures() ?? []) departure.end(); // they were not sent
     if (this.#objects.length > 0) this.#objects.length = this.#transfer.length = 0;
     this.#moving = this.#moved = undefined;
   }

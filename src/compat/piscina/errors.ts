@@ -23,10 +23,9 @@ export const closeTimeout = (): Error => new Error("Close operation timed out");
 export function translated(error: unknown): unknown {
   if (!isHeddleError(error)) return error;
   const isOfValue = error instanceof InvalidArgumentError &&
-    /transfer|^worker\.data cannot/.test(error.message);
+    /transfer|^workerData cannot/.test(error.message);
   if (!isOfValue && error.code !== "HEDDLE_DATA_CLONE") return error;
-  const message = error.message.replace(/^args\[\d+\]/, "the task")
-    .replace(/^worker\.data/, "workerData");
+  const message = error.message.replace(/^args\[\d+\]/, "the task");
   return new DOMException(message, "DataCloneError");
 }
 

@@ -1,12 +1,16 @@
 /** The class `Piscina`, with the API of version 5.3 on heddle's workers. */
 import { performance, Promise, TypeError } from "../../builtins.ts";
 import { workerInfo } from "../../mod-task.ts";
-import { availableParallelism, EventEmitterAsyncResource } from "../../runtimes/piscina.ts";
+import { unpackData } from "../../realm/handles.ts";
+import {
+  availableParallelism,
+  EventEmitterAsyncResource,
+  threadData,
+} from "../../runtimes/piscina.ts";
 import type { HistogramSummary } from "./histogram.ts";
 import { type FilledOptions, fillOptions, type PiscinaOptions } from "./options.ts";
 import { ArrayTaskQueue, FixedQueue } from "./queues.ts";
 import { move, queueOptionsSymbol, transferableSymbol, valueSymbol } from "./symbols.ts";
-import type { SetupData } from "./in-worker/setup.ts";
 import type { AnySignal } from "./task.ts";
 import { ThreadPool } from "./thread-pool.ts";
 import type { PoolThread } from "./worker.ts";
@@ -38,13 +42,11 @@ export interface PiscinaHistogram {
   resetWaitTime(): void;
 }
 
-const setupData = (): SetupData | undefined => workerInfo()?.data as SetupData | undefined;
-
 /** True in a worker of a pool. */
 export const isWorkerThread: boolean = workerInfo() !== undefined;
 /** In a worker: the option `workerData`. */
 // deno-lint-ignore no-explicit-any -- whatever the program passes
-export const workerData: any = setupData()?.workerData;
+export const workerData: any = isWorkerThread ? unpackData(threadData()) : undefined;
 
 type Kind = string | null | undefined;
 

@@ -7,6 +7,7 @@ import {
   WorkerLostError,
   WorkerStartError,
 } from "../../mod.ts";
+import { THREAD_DATA } from "../../api/options/worker-options.ts";
 import {
   afterTurn,
   EventEmitterAsyncResource,
@@ -18,7 +19,6 @@ import { threadTermination, translated, workerExited } from "./errors.ts";
 import type { HandlerPlace } from "./in-worker/handlers.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
-import type { SetupData } from "./in-worker/setup.ts";
 import type { QueuedTask } from "./task.ts";
 import { limitOptions, threadOptions } from "./worker-options.ts";
 
@@ -103,21 +103,21 @@ export class PoolWorker {
       this.#end(workerExited(1), true);
       return this.destroy();
     });
-    const data: SetupData = {
-      workerData,
-      handler: filename === null ? undefined : this.#placeOf(filename, name),
+    const worker: PoolOptions["worker"] & { readonly [THREAD_DATA]: unknown } = {
+      name: "Piscina",
+      ...(filename !== null && {
+        setup: moduleUrl("setup"),
+        data: this.#placeOf(filename, name),
+      }),
+      [THREAD_DATA]: workerData,
+      ...threadOptions(options),
     };
     const poolOptions: PoolOptions = {
       threads: 1,
       maxConcurrency: MAX_CONCURRENCY,
       startTimeoutMs: Infinity,
       teardownTimeoutMs: TEARDOWN_MS,
-      worker: {
-        name: "Piscina",
-        setup: moduleUrl("setup"),
-        data,
-        ...threadOptions(options),
-      },
+      worker,
       ...limitOptions(options),
     };
     const pool = this.#pool = startPool(poolOptions);

@@ -1,5 +1,6 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import type { AnyCallback } from "../../codec/support/callback.ts";
+import type { CallerContext } from "./caller-context.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 
 /**
@@ -21,7 +22,7 @@ interface CallRun {
 
 /** Follows calls beyond the time when they are settled: until no worker runs their tasks any more. Runs no user code. */
 export interface RunWatch {
-  /** The `killAfterMs` of calls that have none. For these calls it counts from the end of a time limit as well. */
+  /** The `killAfterMs` of calls that have none. */
   readonly killAfterMs: number;
   /** The call was made; once more when its task has become known. */
   onMade(call: CallRun): void;
@@ -43,7 +44,7 @@ export interface CallSettings {
   /** What the call resolves with after either of the first two; undefined: it rejects with TimeoutError. */
   readonly timeoutValue: unknown;
   readonly signal: AbortSignal | undefined;
-  /** Time from an abort until the worker is stopped if the task has not ended; Infinity: never. */
+  /** Time from the early end of the call until the worker is stopped if the task has not ended; Infinity: never. */
   readonly killAfterMs: number;
   /** How often the call is retried if its worker is lost. */
   readonly retries: number;
@@ -61,6 +62,10 @@ export interface CallSettings {
   readonly run: RunWatch | undefined;
   /** The functions among its arguments that its task may call, by their numbers. */
   readonly callbacks: readonly AnyCallback[] | undefined;
+  /** Whether functions of the host may be called by its task, and run in the context of its caller. */
+  readonly asksHost: boolean;
+  /** That context, if it is not that in which the call is made. */
+  readonly context: CallerContext | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
 }
@@ -93,6 +98,8 @@ export function createSettings(options: GivenSettings): CallSettings {
     isBlocking: given.isBlocking ?? false,
     run: given.run,
     callbacks: given.callbacks,
+    asksHost: given.asksHost ?? false,
+    context: given.context,
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
@@ -117,5 +124,5 @@ export function withStreams(
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
-    settings.onEvent === undefined && settings.run === undefined;
+    settings.onEvent === undefined && settings.run === undefined && !settings.asksHost;
 }

@@ -6,7 +6,9 @@
  * does making it again. A late response, for a call that was rejected meanwhile or from its first run, finds no
  * call.
  */
+import type { Departure } from "../../realm/handles.ts";
 import type { CallLoad } from "../../metering/task-timings.ts";
+import type { CallerContext } from "./caller-context.ts";
 import type { QueuedCall } from "./queued-call.ts";
 import { CallCounts, UNKNOWN_ROW } from "./call-counts.ts";
 import { type CallSettings, PLAIN, STATEFUL } from "./call-settings.ts";
@@ -66,6 +68,8 @@ export class PendingCall {
   /** When `Deadlines` first saw it, and saw it begun, in milliseconds. -1: not yet. */
   firstSeenMs = -1;
   begunMs = -1;
+  /** When its stream was cancelled, if its worker is to be stopped a while later. -1: not, or never. */
+  cancelledMs = -1;
   /** Its place among the calls with a time limit. */
   timedIndex = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
@@ -80,6 +84,10 @@ export class PendingCall {
   onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
   /** The functions among its arguments. */
   callbacks: CallSettings["callbacks"] = undefined;
+  /** Where these run, and functions of the host for the call. */
+  context: CallerContext | undefined = undefined;
+  /** Parts of its arguments that count as being on their way until it is over, at the longest. */
+  departures: readonly Departure[] | undefined = undefined;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
   isIdle = false;
 
@@ -90,6 +98,12 @@ export class PendingCall {
   /** Sets who follows the call. Attached state needs settings that are not PLAIN, which free it with the slot. */
   followBy(follow: Follow): void {
     this.markStateful().follow = follow;
+  }
+
+  /** Its arguments have parts that count as being on their way. */
+  carry(departures: readonly Departure[]): void {
+    this.markStateful().departures = departures;
+    for (const departure of departures) departure.carry(this.settings.retries > 0);
   }
 
   /** Something is attached to the call, which is dropped when it is over: it is not plain. */
@@ -150,7 +164,7 @@ export class InFlight {
     call.lane = QUEUED_ON_HOST;
     if (settings !== PLAIN) {
       call.settings = settings;
-      call.firstSeenMs = call.begunMs = -1;
+      call.firstSeenMs = call.begunMs = call.cancelledMs = -1;
       call.retries = 0;
       if (settings.tickMs !== Infinity) {
         call.timedIndex = this.#timed.length;
@@ -196,9 +210,12 @@ export class InFlight {
   /** Replaces the settings of a call, never PLAIN ones, when the options of its task have become known. */
   adopt(call: PendingCall, settings: CallSettings): void {
     call.settings = settings;
-    if (settings.tickMs !== Infinity && call.timedIndex < 0) {
-      call.timedIndex = this.#timed.push(call) - 1;
-    }
+    if (settings.tickMs !== Infinity) this.watchTime(call);
+  }
+
+  /** The call is among those with a time limit from now on. */
+  watchTime(call: PendingCall): void {
+    if (call.timedIndex < 0) call.timedIndex = this.#timed.push(call) - 1;
   }
 
   /** Calls with a time limit, as of now. */
@@ -243,7 +260,7 @@ export class InFlight {
       else {
         this.size++;
         if (call.isIdle) this.#idle++;
-        if (call.settings.tickMs !== Infinity) call.timedIndex = this.#timed.push(call) - 1;
+        if (call.settings.tickMs !== Infinity || call.cancelledMs >= 0) this.watchTime(call);
       }
     }
   }
@@ -282,7 +299,7 @@ export class InFlight {
   }
 
   #clearSettings(call: PendingCall): void {
-    const { watch, waiting, sources, timedIndex } = call;
+    const { watch, waiting, sources, timedIndex, departures } = call;
     call.settings.run?.onOver(call);
     call.settings = PLAIN;
     call.follow = undefined;
@@ -293,6 +310,8 @@ export class InFlight {
       call.sources =
       call.onEvents =
       call.callbacks =
+      call.context =
+      call.departures =
         undefined;
     if (call.isIdle) {
       call.isIdle = false;
@@ -309,5 +328,6 @@ export class InFlight {
     watch?.onOver(call);
     waiting?.onOver(call);
     sources?.onOver(call);
+    if (departures !== undefined) { for (const departure of departures) departure.end(); }
   }
 }

@@ -15,6 +15,9 @@ import type { HostWork, PollLoop } from "./poll-loop.ts";
 /** Interval of what no worker wakes the host for: timers, stalled workers, threads that ended without a word. */
 const TICK_MS = 10;
 
+/** Waits after which it does so as well: a program may make calls that are answered at once, and never run its event loop. */
+const WAITS_PER_TICK = 256;
+
 /** Responses taken in one round. */
 const MAX_TAKEN = 1024;
 /** Rounds with responses of others, such as events, until the clock is read. */
@@ -24,6 +27,8 @@ const ROUNDS_PER_CLOCK = 16;
 interface BlockingWork {
   /** Notices that workers have started or ended; then returns true. `isTick`: checks what has no wake as well, time limits for example. */
   check(isTick: boolean): boolean;
+  /** A wait begins. */
+  begin?(): void;
   /** Handles what workers have asked among their responses. */
   takeRequests(): void;
 }
@@ -42,6 +47,7 @@ export interface BlockingWaitOptions {
 export class BlockingWait {
   readonly #options: BlockingWaitOptions;
   readonly #spin: AdaptiveSpin;
+  #waits = 0;
 
   constructor(options: BlockingWaitOptions) {
     this.#options = options;
@@ -58,6 +64,8 @@ export class BlockingWait {
   until(isOver: () => boolean): void {
     const { runtime, calls, loop, pool } = this.#options;
     loop.withdrawPark();
+    pool.begin?.();
+    if (++this.#waits % WAITS_PER_TICK === 0) this.#service(true);
     let tickMs = 0;
     for (let round = 1;; round++) {
       if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0) {

@@ -7,6 +7,7 @@ import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts"
 import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../lanes/lane.ts";
+import { CallerContext } from "../calls/caller-context.ts";
 import { type CallSettings, createSettings } from "../calls/call-settings.ts";
 import type { Reject, Resolve } from "../calls/in-flight.ts";
 import type { FindTask } from "./deferred-calls.ts";
@@ -63,13 +64,15 @@ export class Broadcasts {
     isSticky: boolean,
   ): Promise<unknown[]> {
     const { signatures } = this.#options;
-    return this.#begin(task, this.#take(args, signatures[task]?.args), settings, isSticky);
+    const own = inContext(settings, new CallerContext());
+    return this.#begin(task, this.#take(args, signatures[task]?.args, isSticky), own, isSticky);
   }
 
   /** The same before the tasks of the pool are known. */
   startEarly(find: FindTask, args: readonly unknown[], isSticky: boolean): Promise<unknown[]> {
     const { redeclare, workerIds } = this.#options;
-    const taken = this.#take(args, undefined);
+    const taken = this.#take(args, undefined, isSticky);
+    const context = new CallerContext();
     return new Promise((resolve, reject) => {
       const start = (): void => {
         const found = find();
@@ -79,7 +82,7 @@ export class Broadcasts {
         }
         try {
           const snapshot = redeclare(taken, found.task);
-          resolve(this.#begin(found.task, snapshot, found.settings, isSticky));
+          resolve(this.#begin(found.task, snapshot, inContext(found.settings, context), isSticky));
         } catch (error) {
           reject(error);
         }
@@ -99,8 +102,18 @@ export class Broadcasts {
   }
 
   /** The arguments, to be sent several times: nothing of them may move. */
-  #take(args: readonly unknown[], declared: DeclaredValues | undefined): Snapshot {
+  #take(
+    args: readonly unknown[],
+    declared: DeclaredValues | undefined,
+    isSticky: boolean,
+  ): Snapshot {
     const taken = this.#options.snapshots.capture(args, ARGUMENTS, declared);
+    if (isSticky && taken.departures !== undefined) {
+      for (const departure of taken.departures) departure.end();
+      throw new InvalidArgumentError(
+        "A sticky broadcast cannot carry an end of a channel, which arrives once: use a channel with a name (shared.channel).",
+      );
+    }
     if (taken.isResendable) return { ...taken, transfer: [] };
     throw new InvalidArgumentError("A broadcast cannot transfer: every worker needs the object.");
   }
@@ -116,6 +129,8 @@ export class Broadcasts {
       ? { task, snapshot, settings, expected: new Map() }
       : undefined;
     const ids = workerIds();
+    const { departures = [] } = snapshot;
+    for (const departure of departures) departure.carry(true); // its calls do so as well
     const results = ids.map((id) => {
       if (sticky === undefined || !isStarting(id)) {
         return this.#callOne(task, snapshot, settings, id);
@@ -124,6 +139,7 @@ export class Broadcasts {
       sticky.expected.set(id, result);
       return result.promise;
     });
+    for (const departure of departures) departure.end();
     if (sticky !== undefined) this.#sticky.push(sticky);
     return collect(ids, results);
   }
@@ -214,6 +230,11 @@ export class Broadcasts {
       reject(error);
     }
   }
+}
+
+/** Its calls are made later, some when further workers start. */
+function inContext(settings: CallSettings, context: CallerContext): CallSettings {
+  return { ...settings, context };
 }
 
 async function collect(

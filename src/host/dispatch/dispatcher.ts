@@ -31,6 +31,17 @@ import { WorkStealing } from "../schedule/work-stealing.ts";
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT_LIMIT = 16;
 
+/** Calls that wait for a further worker: on the host, or behind others. */
+export interface StartableCalls {
+  readonly count: number;
+  /** Calls behind others that could move, also those that their worker will begin soon. */
+  readonly following: number;
+  /** Whether a call behind others has waited for 10 ms, in which its worker has begun none. */
+  readonly isStuck: boolean;
+  /** The first of those on the host. The same at two looks: none has begun in between. */
+  readonly first: object | undefined;
+}
+
 export class Dispatcher implements HostWork {
   readonly inFlight: InFlight;
   readonly responses: Responses;
@@ -116,9 +127,12 @@ export class Dispatcher implements HostWork {
     return this.#stealing.moved;
   }
 
-  /** Calls that wait for a further worker: on the host, or behind a long one. */
-  get startable(): number {
-    return this.waiting.runnable + this.submitter.early + this.lanes.blocked;
+  /** Calls that wait for a further worker, as they are now. */
+  get startable(): StartableCalls {
+    const { waiting: { runnable, queue }, submitter: { early } } = this;
+    const { count, startable, isStuck } = this.#stealing.findFollowing();
+    const onHost = runnable + early;
+    return { count: onHost + startable, following: count, isStuck, first: queue.peek() };
   }
 
   /** Estimated time of all calls that wait or run, in milliseconds of one worker. Undefined: their tasks are not known well. */

@@ -84,7 +84,9 @@ export class PendingArguments implements CallWatch {
   }
 
   onOver(): void {
+    const { departures = [] } = this.#others ?? {};
     this.#others = undefined;
+    for (const departure of departures) departure.end();
   }
 }
 

@@ -49,6 +49,10 @@ export class LaneSet {
     return this.#suspended.size;
   }
 
+  isSuspended(lane: Lane): boolean {
+    return this.#suspended.has(lane);
+  }
+
   /** An open lane gets no calls until `resume`. False: it is not open. */
   suspend(lane: Lane): boolean {
     if (!removeFrom(this.open, lane)) return false;
@@ -126,14 +130,6 @@ export class LaneSet {
       if (lanes[index]!.load.outstanding > 1) return true;
     }
     return false;
-  }
-
-  /** Calls that wait behind a long one. */
-  get blocked(): number {
-    return this.open.reduce(
-      (calls, { load }) => load.hasLong ? calls + load.outstanding - 1 : calls,
-      0,
-    );
   }
 
   /** Call between announcing a park and the second check: requests a wake when a lane can take calls. */

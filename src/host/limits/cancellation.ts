@@ -25,7 +25,7 @@ export interface CancellationOptions {
   readonly onQueuedSettled: () => void;
   /** A call of a lane was revoked: waiting calls may go now. */
   readonly onRevoked: () => void;
-  /** A worker continues an orphaned call, and may have to be stopped for it. */
+  /** A worker continues with a call that has ended or is to end, and may have to be stopped for it. */
   readonly onOrphaned: () => void;
 }
 
@@ -66,26 +66,35 @@ export class Cancellation {
       inFlight.resolve(call, undefined);
       onRevoked();
     } else {
-      const { slot, generation } = call;
+      const { slot, generation, settings: { killAfterMs } } = call;
+      if (killAfterMs !== Infinity && call.cancelledMs < 0) {
+        call.cancelledMs = this.#options.now();
+        inFlight.watchTime(call);
+        this.#options.onOrphaned();
+      }
       lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
     }
+  }
+
+  /** The worker of a call whose stream is cancelled is about to be stopped, so the task has ended as its reader wants. */
+  endStopped(call: PendingCall): void {
+    this.#leaveRunning(call);
+    this.#options.inFlight.resolve(call, undefined);
   }
 
   /** The caller aborts the call. */
   abort(call: PendingCall, reason: unknown): void {
     this.aborted++;
-    this.#end(call, reason, call.settings.killAfterMs, () => {
-      this.#options.inFlight.reject(call, reason);
-    });
+    this.#end(call, reason, () => this.#options.inFlight.reject(call, reason));
   }
 
   /** The call exceeds `runTimeoutMs` or `timeoutMs`. */
   expire(call: PendingCall, kind: "run" | "call"): void {
-    const { runTimeoutMs, timeoutMs, timeoutValue, run, killAfterMs } = call.settings;
+    const { runTimeoutMs, timeoutMs, timeoutValue } = call.settings;
     const error = new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs);
     const { inFlight } = this.#options;
     this.timedOut++;
-    this.#end(call, error, run === undefined ? Infinity : killAfterMs, () => {
+    this.#end(call, error, () => {
       if (timeoutValue === undefined || call.stream?.isOpen === true) {
         inFlight.reject(call, error);
       } else inFlight.resolve(call, timeoutValue);
@@ -112,7 +121,7 @@ export class Cancellation {
    * Revokes the call, or notifies its task once the call is settled. Packing a reason runs user code (getters), so
    * nothing of the call is touched after that.
    */
-  #end(call: PendingCall, reason: unknown, killAfterMs: number, settle: () => void): void {
+  #end(call: PendingCall, reason: unknown, settle: () => void): void {
     const { onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
     const lane = this.#laneOf(call);
     const mustNotify = call.settings.hasSignal || call.stream !== undefined;
@@ -130,7 +139,7 @@ export class Cancellation {
       onRevoked();
     } else {
       const { slot, generation, load, settings } = call;
-      const { hardTimeoutMs } = settings;
+      const { hardTimeoutMs, killAfterMs } = settings;
       const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
       const nowMs = hasEnd ? now() : 0;
       const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;

@@ -111,7 +111,7 @@ export class Deadlines {
       const lane = lanes.byId(call.lane);
       const isUnknown = mayBeDone || (lane !== undefined && backedUp.has(lane));
       this.#check(call, startMs, isUnknown ? undefined : checkedMs);
-      tickMs = Math.min(tickMs, call.settings.tickMs);
+      tickMs = Math.min(tickMs, call.cancelledMs < 0 ? call.settings.tickMs : KILL_TICK_MS);
     }
     for (const lane of lanes.all.slice()) {
       this.#checkLane(lane, mayBeDone || backedUp.has(lane), checkedMs);
@@ -159,9 +159,12 @@ export class Deadlines {
       : checkedMs === undefined
       ? 0
       : checkedMs - call.firstSeenMs;
-    // Apply the caller's limit first; if the task runs on, its worker can be stopped later.
-    if (runMs >= runTimeoutMs && runTimeoutMs <= hardTimeoutMs) cancellation.expire(call, "run");
-    else if (runMs >= hardTimeoutMs) this.#stop(call);
+    // Apply the caller's limits first; if the task runs on, its worker can be stopped later.
+    if (checkedMs !== undefined && isCancelledTooLong(call, checkedMs)) {
+      this.#stopCancelled(call);
+    } else if (runMs >= runTimeoutMs && runTimeoutMs <= hardTimeoutMs) {
+      cancellation.expire(call, "run");
+    } else if (runMs >= hardTimeoutMs) this.#stop(call);
     else if (waitMs >= timeoutMs) cancellation.expire(call, "call");
   }
 
@@ -172,6 +175,14 @@ export class Deadlines {
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
     cancellation.rejectLost(call, error);
     if (lane !== undefined) stop(lane, error);
+  }
+
+  /** The same for a call whose stream was cancelled: its reader hears that the task has ended. */
+  #stopCancelled(call: PendingCall): void {
+    const { cancellation, lanes, stop } = this.#options;
+    const lane = lanes.byId(call.lane);
+    cancellation.endStopped(call);
+    if (lane !== undefined) stop(lane, new TimeoutError("hard", undefined));
   }
 
   /** Whether a worker has stopped taking calls because something else blocks its event loop. */
@@ -185,4 +196,9 @@ export class Deadlines {
     // The head lags, so every record may already have been begun.
     return unclaimedCalls(lane.endpoint.tx, 1).length > 0;
   }
+}
+
+/** Whether the stream of a call was cancelled, and its task goes on for too long. */
+function isCancelledTooLong({ cancelledMs, settings }: PendingCall, nowMs: number): boolean {
+  return cancelledMs >= 0 && nowMs - cancelledMs >= settings.killAfterMs;
 }

@@ -7,6 +7,7 @@ import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
 import type { CallCounts } from "../calls/call-counts.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { CalledTask } from "../dispatch/deferred-calls.ts";
+import type { BindEnd } from "../calls/caller-context.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { CallObserver } from "./call-observer.ts";
 import {
@@ -65,13 +66,14 @@ export class CallEntry {
     }
   }
 
-  /** As `Submitter.submit`. */
+  /** As `Submitter.submit`. `bindEnd`: of a call that does not end in the event loop. */
   submit(
     called: CalledTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
+    bindEnd?: BindEnd,
   ): PendingCall | undefined {
     const task = typeof called === "number" ? called : undefined;
     try {
@@ -86,6 +88,7 @@ export class CallEntry {
         resolve,
         reject,
         (onValue, onReason) => this.#submitter.submit(called, sent, onValue, onReason, settings),
+        bindEnd,
       );
     } catch (error) {
       throw this.#refused(error, task === undefined ? UNKNOWN_ROW : task + 1);

@@ -1,6 +1,7 @@
 /**
  * What happens to a call for the tracing channel "heddle:call" and for `debug`: both see a call when it is made and when it
- * is settled. Its promise settles one microtask later, so that subscribers never run inside heddle's own code.
+ * is settled. Its promise settles one microtask later, so that subscribers never run inside heddle's own code; a call that
+ * blocks tells them when its thread goes on.
  */
 import { textOf } from "../../codec/kinds/errors.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
@@ -15,7 +16,7 @@ import {
   RUN_BY_HOST,
 } from "../calls/in-flight.ts";
 import { stackHere, withCaller } from "./caller-stack.ts";
-import { bindOnce } from "../calls/caller-context.ts";
+import { type BindEnd, bindOnce } from "../calls/caller-context.ts";
 import type { DebugLog } from "./debug-log.ts";
 
 /** What subscribers of the channel get. */
@@ -62,18 +63,18 @@ export class CallObserver {
   }
 
   /** Makes a call and follows it. */
-  submit(task: string, resolve: Resolve, reject: Reject, submit: Submit): PendingCall | undefined {
+  submit(
+    task: string,
+    resolve: Resolve,
+    reject: Reject,
+    submit: Submit,
+    bindEnd: BindEnd = bindOnce,
+  ): PendingCall | undefined {
     const { channel, debug, stamps, pool, ownFolder } = this.#options;
-    const message: CallMessage = {
-      pool,
-      task,
-      worker: undefined,
-      waitMs: undefined,
-      runMs: undefined,
-    };
+    const message = messageOf(pool, task);
     const number = this.#calls++;
     const caller = this.#isDebugging ? stackHere(ownFolder) : "";
-    const settleLater = bindOnce();
+    const settleLater = bindEnd();
     let call: PendingCall | undefined;
     // Read before the slot is used again, which is not before the microtask.
     const onSettled = (): void => {
@@ -92,6 +93,8 @@ export class CallObserver {
     };
     const follow: Follow = (resolve, reject) => [
       (value) => {
+        // A stream, which is the call from now on: the end of that is its own.
+        if (call?.stream?.isOpen === true) return resolve(value);
         onSettled();
         message.result = value;
         finish(() => "resolved", () => resolve(value));
@@ -137,6 +140,10 @@ export class CallObserver {
       : `no worker can take it; ${waiting.queued} calls wait`;
     return `waits on the host: ${reason}`;
   }
+}
+
+function messageOf(pool: string, task: string): CallMessage {
+  return { pool, task, worker: undefined, waitMs: undefined, runMs: undefined };
 }
 
 function placeOf(call: PendingCall | undefined): string {

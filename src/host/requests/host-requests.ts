@@ -5,10 +5,10 @@
  * Requests arrive among the responses of a lane, where nothing of the program may run. They are handled right after, in a
  * microtask, or by `takeAll` while the host blocks.
  */
-import { DOMException, Promise } from "../../builtins.ts";
+import { Promise, Set } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
-import { CallbackEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
+import { CallbackEndedError, CallEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
 import { RESULT_NAME } from "../../lane/snapshot.ts";
 import {
   packReasonOf,
@@ -16,20 +16,19 @@ import {
   StandaloneValues,
   toSnapshot,
 } from "../../lane/standalone-values.ts";
-import { abortError } from "../../protocol/abort-reason.ts";
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import { endStreams } from "../../streams/open-source.ts";
-import { bindOnce } from "../calls/caller-context.ts";
-import type { PendingCall } from "../calls/in-flight.ts";
+import { noCaller } from "../calls/caller-context.ts";
+import { type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
-import { type BlockedHost, Callers } from "./callers.ts";
+import { type BlockedHost, Callers, MAYBE, NOT, SURELY } from "./callers.ts";
 import { NestedCalls } from "./nested-calls.ts";
 import { NestedRequests, type NestedRequestsOptions } from "./nested-requests.ts";
 import { capturePassing } from "./passing-values.ts";
-import type { HostRequest } from "./request.ts";
+import type { HostRequest, TakenRequest } from "./request.ts";
 
 export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested"> {
   readonly codec: Codec;
@@ -37,11 +36,26 @@ export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested
   readonly cancellation: Cancellation;
   /** The function of this name for workers, or the error for a name that has none. */
   readonly findFunction: (name: string) => AnyCallback | HeddleError;
+  /** Takes all responses. */
+  readonly takeResponses: () => void;
   /** Whether a worker takes calls, is starting, or may be started. */
   readonly hasWorker: () => boolean;
 }
 
-const CALL_IS_OVER = "The call that made this request is over.";
+/** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
+const MAX_IDLE_CHECKS = 500;
+/** The same for a worker that starts: its pool can go on after that. */
+const MAX_START_CHECKS = 150;
+/** About the time between two of these checks (`BlockingWait`). */
+const CHECK_MS = 10;
+
+/** A call of a function, until it is answered. */
+interface OpenRequest extends TakenRequest {
+  /** Whether it waits until the host's event loop runs. */
+  isHeld: boolean;
+  /** Checks in a row in which its worker has done nothing, and the host may have waited for it. */
+  idleChecks: number;
+}
 
 export class HostRequests {
   readonly #options: HostRequestsOptions;
@@ -51,56 +65,88 @@ export class HostRequests {
   readonly #values: StandaloneValues;
   /** To be done outside of the polls. */
   #due: (() => void)[] = [];
-  /** Calls of functions that wait until the host's event loop runs. */
-  #held: HostRequest[] = [];
-  /** Runs a function once, in a microtask and in the asynchronous context of the pool's creation. */
-  #soon = bindOnce();
+  /** Calls of functions: those that run, and those that are held until the host's event loop runs. */
+  readonly #open = new Set<OpenRequest>();
+  #hasHeld = false;
   #isScheduled = false;
   #isClosed = false;
   #blocked: BlockedHost | undefined;
 
   constructor(options: HostRequestsOptions) {
     const { codec, dispatcher, cancellation } = options;
-    const { inFlight, submitter } = dispatcher;
+    const { inFlight, submitter, waiting } = dispatcher;
     this.#options = options;
     this.#values = new StandaloneValues(codec);
     const soon = (f: () => void): void => this.#later(f);
     this.#nested = new NestedCalls({ submitter, cancellation, soon });
-    this.#callers = new Callers(inFlight, this.#nested, options.nameOf);
+    this.#callers = new Callers({
+      inFlight,
+      waiting,
+      nested: this.#nested,
+      nameOf: options.nameOf,
+    });
     this.#nestedRequests = new NestedRequests({ ...options, nested: this.#nested });
   }
 
   /**
-   * Runs `wait`, which blocks the host until `call` is settled and calls `takeAll` meanwhile. A call that no worker can begin is
-   * rejected at once. `chain` names it in messages: "pool.sync.f()".
+   * Runs `wait`, which blocks the host until `call` is settled (`isOver`), and meanwhile calls `takeAll` and `check`. A call that no
+   * worker can begin is rejected at once. `chain` names it in messages: "pool.sync.f()".
    */
-  whileBlocked(call: PendingCall, chain: string, wait: () => void): void {
+  whileBlocked(call: PendingCall, chain: string, isOver: () => boolean, wait: () => void): void {
     const { hasWorker, cancellation, dispatcher: { lanes } } = this.#options;
-    if (lanes.suspended > 0 && !hasWorker()) {
-      cancellation.abort(call, this.#callers.stuckError(chain));
-    }
     const outer = this.#blocked;
-    this.#blocked = { call, chain };
+    this.#blocked = { call, chain, isOver, outer };
+    if (lanes.suspended > 0) {
+      const waits = this.#findAwaited();
+      if (waits !== undefined || !hasWorker()) {
+        cancellation.abort(call, this.#callers.stuckError(chain, waits));
+      }
+    }
+    if (this.#open.size > 0) this.#letBegin();
     try {
       wait();
     } finally {
       this.#blocked = outer;
-      if (outer === undefined && this.#held.length > 0) this.#later(() => this.#release());
+      if (outer === undefined && this.#hasHeld) this.#later(() => this.#release());
     }
   }
 
-  /** A record has arrived. `failure`: its values cannot be read. Runs no code of the program. */
+  /** A host that blocks calls this every few milliseconds: looks again at what waits for it. */
+  check(): void {
+    const blocked = this.#blocked;
+    if (blocked === undefined || this.#open.size === 0) return;
+    const { lanes } = this.#options.dispatcher;
+    for (const request of this.#open) {
+      if (!request.isHeld) continue;
+      if (lanes.all.includes(request.lane)) this.#checkHeld(request, blocked);
+      else this.#checkStart(request, blocked);
+    }
+    this.#letBegin();
+  }
+
+  /**
+   * A record has arrived. `failure`: its values cannot be read. Runs no code of the program. The call that makes it is looked up now:
+   * its response may be next.
+   */
   onRecord(
     lane: Lane,
     id: Pick<HostRequest, "slot" | "generation" | "number" | "isSync">,
     values: unknown[],
     failure?: unknown,
   ): void {
-    this.#later(() => {
-      const request = { lane, ...id };
-      if (failure !== undefined) this.#answer(request, true, failure);
-      else this.#handle({ ...request, header: values.pop() as RequestHeader, args: values });
-    });
+    const request = { lane, ...id };
+    if (failure !== undefined) return this.#later(() => this.#answer(request, true, failure));
+    const taken = this.#take({ ...request, header: values.pop() as RequestHeader, args: values });
+    this.#later(() => this.#handle(taken));
+  }
+
+  #take(request: HostRequest): TakenRequest {
+    const { header: [target] } = request;
+    const caller = this.#callers.of(request);
+    const call = caller === "over" ? undefined : caller;
+    const isNested = target === "task" && caller !== "over";
+    const nested = isNested ? this.#nested.expect(call, request) : undefined;
+    return { ...request, callbacks: call?.callbacks, context: call?.context, nested };
   }
 
   onMessage(lane: Lane, message: RequestMessage): void {
@@ -110,6 +156,8 @@ export class HostRequests {
       const { isSync } = message;
       this.onRecord(lane, { slot: NO_CALL, generation: 0, number, isSync }, values);
     } else {
+      this.#options.takeResponses(); // its request among them
+      this.takeAll();
       const [reason] = this.#values.reader.read(toSnapshot(message.reason));
       this.#nested.abort(lane, message.request, reason);
     }
@@ -127,8 +175,8 @@ export class HostRequests {
 
   /** A worker has ended. */
   onEnded(workerId: number): void {
-    this.#held = this.#held.filter(({ lane }) => lane.id !== workerId);
-    this.#nested.onEnded(workerId, abortError());
+    for (const request of this.#open) if (request.lane.id === workerId) this.#open.delete(request);
+    this.#nested.onEnded(workerId, new CallEndedError());
   }
 
   /** The pool has ended: no more nested calls. Hooks of workers that close may call functions still. */
@@ -140,84 +188,146 @@ export class HostRequests {
     this.#due.push(f);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#soon(() => {
+    noCaller.run(() => {
       this.#isScheduled = false;
-      this.#soon = bindOnce();
       this.takeAll();
     });
   }
 
-  #handle(request: HostRequest): void {
-    const { lane, isSync, header: [target] } = request;
+  #handle(request: TakenRequest): void {
+    const { lane, isSync, header: [target], nested } = request;
     if (isSync) this.#options.dispatcher.suspend(lane);
-    if (target !== "task") {
-      this.#callFunction(request);
-      return;
-    }
-    const caller = this.#callers.of(request);
-    if (this.#isClosed) this.#fail(request, new PoolClosedError());
-    else if (caller === "over") {
-      this.#fail(request, new DOMException(CALL_IS_OVER, "AbortError"));
-    } else {
-      const isStuck = isSync && !this.#options.hasWorker();
-      this.#nestedRequests.call(
-        request,
-        caller,
-        isStuck ? this.#callers.noWorkerError(request) : undefined,
-        (value) => this.#answer(request, false, value),
-        (reason) => this.#answer(request, true, reason),
-      );
-    }
+    if (target !== "task") return this.#callFunction(request);
+    if (nested === undefined) return this.#fail(request, new CallEndedError());
+    const settle = (isThrown: boolean, value: unknown): void => {
+      this.#nested.end(nested);
+      this.#answer(request, isThrown, value);
+    };
+    if (this.#isClosed) return settle(true, new PoolClosedError());
+    const isStuck = isSync && !this.#options.hasWorker();
+    this.#nestedRequests.call(
+      request,
+      nested,
+      this.#blocked !== undefined,
+      isStuck ? this.#callers.noWorkerError(request) : undefined,
+      (value) => settle(false, value),
+      (reason) => settle(true, reason),
+    );
   }
 
-  #callFunction(request: HostRequest): void {
-    if (this.#blocked !== undefined) {
-      const isCycle = this.#callers.isWithin(request, this.#blocked) ||
-        (request.isSync && !this.#options.hasWorker());
-      if (isCycle) this.#fail(request, this.#callers.cycleError(request, this.#blocked));
-      else this.#held.push(request);
+  #callFunction(given: TakenRequest): void {
+    const request: OpenRequest = { ...given, isHeld: false, idleChecks: 0 };
+    this.#open.add(request);
+    const blocked = this.#blocked;
+    if (blocked === undefined) return this.#begin(request);
+    const isStuck = request.isSync && !this.#options.hasWorker();
+    if (isStuck || this.#callers.isAwaited(request, blocked) === SURELY) {
+      this.#fail(request, this.#callers.cycleError(request, blocked));
       return;
     }
+    request.isHeld = this.#hasHeld = true;
+    this.#letBegin();
+  }
+
+  #begin(request: OpenRequest): void {
     const f = this.#functionOf(request);
     if (f instanceof HeddleError) this.#fail(request, f);
-    else this.#run(request, f);
+    else (request.context ?? noCaller).run(() => this.#run(request, f));
   }
 
   #release(): void {
-    while (this.#blocked === undefined && this.#held.length > 0) {
-      this.#handle(this.#held.shift()!);
+    this.#hasHeld = false;
+    for (const request of this.#open) {
+      if (!request.isHeld) continue;
+      if (this.#blocked !== undefined) { // one of these functions has blocked
+        this.#hasHeld = true;
+        return;
+      }
+      request.isHeld = false;
+      this.#begin(request);
     }
   }
 
-  #functionOf({ header, lane, slot, generation }: HostRequest): AnyCallback | HeddleError {
-    const [target, which] = header;
-    const { findFunction, dispatcher: { inFlight } } = this.#options;
-    if (target === "function") return findFunction(String(which));
-    const call = inFlight.find(slot, generation);
-    const callbacks = call?.lane === lane.id ? call.callbacks : undefined;
+  /** A request that is held may turn out to be one that the host waits for, and may be one for a long time. */
+  #checkHeld(request: OpenRequest, blocked: BlockedHost): void {
+    const certainty = this.#callers.isAwaited(request, blocked);
+    if (certainty === SURELY) {
+      this.#fail(request, this.#callers.cycleError(request, blocked));
+      return;
+    }
+    // Its worker runs something.
+    const { lane } = request;
+    const isBusy = lane.isAwake && !this.#options.dispatcher.lanes.isSuspended(lane);
+    request.idleChecks = certainty === NOT || isBusy ? 0 : request.idleChecks + 1;
+    if (certainty === MAYBE && request.idleChecks >= MAX_IDLE_CHECKS) {
+      const waitedMs = MAX_IDLE_CHECKS * CHECK_MS;
+      this.#fail(request, this.#callers.unsureError(request, blocked, waitedMs));
+    }
+  }
+
+  /** The call of a host that blocks may begin where calls wait for the host: they do not count for the limits of workers. */
+  #letBegin(): void {
+    const { dispatcher: { lanes, waiting } } = this.#options;
+    for (let at = this.#blocked; at !== undefined; at = at.outer) {
+      if (at.isOver() || at.call.lane !== QUEUED_ON_HOST) continue;
+      const asking = lanes.open.filter((lane) => this.#asks(lane));
+      if (asking.length > 0) waiting.sendBeyondLimits(at.call, asking);
+    }
+  }
+
+  /** A worker that starts has made a request that is held. It may be the reason why no worker becomes ready. */
+  #checkStart(request: OpenRequest, { call, chain }: BlockedHost): void {
+    const { cancellation, dispatcher: { lanes } } = this.#options;
+    const isAwaited = lanes.all.length === 0 && call.lane === QUEUED_ON_HOST;
+    request.idleChecks = isAwaited ? request.idleChecks + 1 : 0;
+    if (request.idleChecks < MAX_START_CHECKS) return;
+    cancellation.abort(call, this.#callers.loadingError(chain, request));
+  }
+
+  #asks(lane: Lane): boolean {
+    for (const request of this.#open) if (request.lane === lane) return true;
+    return false;
+  }
+
+  /** A request for which a worker waits with its thread, while the host waits for that worker. */
+  #findAwaited(): HostRequest | undefined {
+    for (const request of this.#open) {
+      if (!request.isSync || this.#blocked === undefined) continue;
+      if (this.#callers.isAwaited(request, this.#blocked) === SURELY) return request;
+    }
+    return undefined;
+  }
+
+  #functionOf({ header: [target, which], callbacks }: TakenRequest): AnyCallback | HeddleError {
+    if (target === "function") return this.#options.findFunction(String(which));
     return callbacks?.[which as number] ?? new CallbackEndedError();
   }
 
-  #run(request: HostRequest, f: AnyCallback): void {
+  #run(request: OpenRequest, f: AnyCallback): void {
     let value: unknown;
     try {
       value = f(...request.args);
     } catch (error) {
-      this.#answer(request, true, error);
+      this.#fail(request, error);
       return;
     }
     if (!isThenable(value)) {
-      this.#answer(request, false, value);
+      this.#end(request, false, value);
       return;
     }
     Promise.resolve(value).then(
-      (result) => this.#answer(request, false, result),
-      (reason) => this.#answer(request, true, reason),
+      (result) => this.#end(request, false, result),
+      (reason) => this.#end(request, true, reason),
     );
   }
 
   #fail(request: HostRequest, reason: unknown): void {
-    this.#answer(request, true, reason);
+    this.#end(request, true, reason);
+  }
+
+  #end(request: HostRequest, isThrown: boolean, value: unknown): void {
+    this.#open.delete(request as OpenRequest);
+    this.#answer(request, isThrown, value);
   }
 
   #answer(

@@ -4,11 +4,13 @@
  */
 import { Map, Set } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
+import { UNKNOWN_CALL } from "../../protocol/host-requests.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
 import type { Follow, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { HostRequest, Nested } from "./request.ts";
 
 export interface NestedCallsOptions {
   readonly submitter: Submitter;
@@ -17,121 +19,131 @@ export interface NestedCallsOptions {
   readonly soon: (f: () => void) => void;
 }
 
-/** A nested call in flight. */
-interface Nested {
-  readonly call: PendingCall;
-  readonly parent: PendingCall | undefined;
-  readonly lane: Lane;
-  readonly request: number;
-}
-
-/** A call to make. */
-export interface NestedCall {
+/** What is called, and how. */
+interface Made {
   readonly task: number;
   readonly snapshot: Snapshot;
   readonly settings: CallSettings;
-  /** Undefined: it belongs to no call. */
-  readonly parent: PendingCall | undefined;
-  /** The worker that makes it, and the number of its request. */
-  readonly lane: Lane;
-  readonly request: number;
-}
-
-/** A function, since the compiler does not see that callbacks change a variable. */
-function isOver(state: unknown): boolean {
-  return state === "over";
 }
 
 export class NestedCalls {
   readonly #options: NestedCallsOptions;
+  readonly #all = new Set<Nested>();
   /** By the call itself: entries are removed when it is settled, before its slot is used again. */
   readonly #calls = new Map<PendingCall, Nested>();
-  /** By parent: what it has made. */
+  /** By parent: what it has asked for. */
   readonly #children = new Map<PendingCall, Set<Nested>>();
 
   constructor(options: NestedCallsOptions) {
     this.#options = options;
   }
 
-  /** Calls in flight. */
+  /** Calls asked for and not settled. */
   get size(): number {
-    return this.#calls.size;
+    return this.#all.size;
   }
 
-  /** The parent of a nested call; undefined for any other. */
-  parentOf(call: PendingCall): PendingCall | undefined {
-    return this.#calls.get(call)?.parent;
+  /** Who has made a nested call; undefined for any other. */
+  of(call: PendingCall): Nested | undefined {
+    return this.#calls.get(call);
   }
 
-  /** Makes a call. Settles by `resolve` or `reject`. */
-  make(nested: NestedCall, resolve: Resolve, reject: Reject): void {
-    const { task, snapshot, settings, parent, lane, request } = nested;
-    /** Undefined: not made yet; "over": settled while it was made. */
-    let state: Nested | undefined | "over";
-    const end = (): void => {
-      if (typeof state === "object") {
-        this.#calls.delete(state.call);
-        if (parent !== undefined) this.#children.get(parent)?.delete(state);
-      }
-      state = "over";
+  /** A request has arrived; `parent` is in flight. Runs no code of the program. `end` must follow. */
+  expect(
+    parent: PendingCall | undefined,
+    { lane, number, isSync, slot }: Pick<HostRequest, "lane" | "number" | "isSync" | "slot">,
+  ): Nested {
+    const nested: Nested = {
+      lane,
+      request: number,
+      isSync,
+      parent,
+      isParentUnknown: parent === undefined && slot === UNKNOWN_CALL,
+      priority: parent?.settings.priority ?? 0,
+      context: parent?.context,
+      isDetached: false,
+      call: undefined,
+      refusal: undefined,
+      isOver: false,
     };
-    const call = this.#options.submitter.submitNested(task, snapshot, settings, (value) => {
-      end();
-      resolve(value);
-    }, (reason) => {
-      end();
-      reject(reason);
-    });
-    if (isOver(state)) return;
-    state = { call, parent, lane, request };
-    this.#calls.set(call, state);
-    if (parent !== undefined) this.#childrenOf(parent).add(state);
+    this.#all.add(nested);
+    if (parent !== undefined) this.#childrenOf(parent).add(nested);
+    return nested;
+  }
+
+  /** Makes the call. Settles by `resolve` or `reject`, which must call `end`. */
+  make(nested: Nested, { task, snapshot, settings }: Made, resolve: Resolve, reject: Reject): void {
+    const { refusal } = nested;
+    if (refusal !== undefined) return reject(refusal.reason);
+    const call = this.#options.submitter.submitNested(task, snapshot, settings, resolve, reject);
+    if (nested.isOver) return; // settled while it was made
+    call.markStateful().context = nested.context;
+    nested.call = call;
+    this.#calls.set(call, nested);
+  }
+
+  /** It is settled, or refused. */
+  end(nested: Nested): void {
+    const { call, parent } = nested;
+    nested.isOver = true;
+    this.#all.delete(nested);
+    if (call !== undefined) this.#calls.delete(call);
+    if (parent !== undefined) this.#children.get(parent)?.delete(nested);
   }
 
   /** The worker wants no more of its request. */
   abort(lane: Lane, request: number, reason: unknown): void {
-    for (const nested of this.#calls.values()) {
+    for (const nested of this.#all) {
       if (nested.lane === lane && nested.request === request) this.#abort(nested, reason);
     }
   }
 
-  /** A worker has ended: nobody awaits what it has called. */
+  /** A worker has ended: nobody awaits what it has called. Calls whose parent has returned go on. */
   onEnded(workerId: number, reason: unknown): void {
     // Iterating a Map or a Set skips entries that are deleted meanwhile.
-    for (const nested of this.#calls.values()) {
-      if (nested.lane.id === workerId) this.#abort(nested, reason);
+    for (const nested of this.#all) {
+      if (nested.lane.id === workerId && !nested.isDetached) this.#abort(nested, reason);
     }
   }
 
   #abort(nested: Nested, reason: unknown): void {
     const { call } = nested;
+    nested.refusal ??= { reason };
     // Aborting one may run code that ends others.
-    if (this.#calls.get(call) === nested) this.#options.cancellation.abort(call, reason);
+    if (call !== undefined && !nested.isOver) this.#options.cancellation.abort(call, reason);
   }
 
-  /** What `parent` has made. From the first one on, its end is noticed. */
+  /** What `parent` has asked for. From the first one on, its end is noticed. */
   #childrenOf(parent: PendingCall): Set<Nested> {
     const known = this.#children.get(parent);
     if (known !== undefined) return known;
     const children = new Set<Nested>();
     this.#children.set(parent, children);
+    /** The parent is over, and its slot may be used again. */
+    const leave = (isDetached: boolean): void => {
+      this.#children.delete(parent);
+      for (const child of children) {
+        child.parent = undefined;
+        child.isDetached = isDetached;
+      }
+    };
     const abortAll = (reason: unknown): void => {
+      leave(false);
       if (children.size === 0) return;
       // Notifying tasks may run code of the program, and this call is being settled.
       this.#options.soon(() => {
-        for (const child of children) this.#abort(child, reason);
+        for (const child of children) if (!child.isOver) this.#abort(child, reason);
       });
     };
     const { follow, settings: { timeoutValue } } = parent;
     const wrap: Follow = (resolve, reject) => [
       (value) => {
-        this.#children.delete(parent);
         // The value comes in place of a TimeoutError.
         if (timeoutValue !== undefined && value === timeoutValue) abortAll(undefined);
+        else leave(true);
         resolve(value);
       },
       (reason) => {
-        this.#children.delete(parent);
         abortAll(reason);
         reject(reason);
       },

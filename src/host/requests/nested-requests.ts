@@ -6,11 +6,12 @@ import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snaps
 import type { NestedSettings } from "../../protocol/host-requests.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
-import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import { noCaller } from "../calls/caller-context.ts";
+import type { Reject, Resolve } from "../calls/in-flight.ts";
 import { withContext } from "../calls/with-context.ts";
 import type { NestedCalls } from "./nested-calls.ts";
 import { capturePassing } from "./passing-values.ts";
-import type { HostRequest } from "./request.ts";
+import type { Nested, TakenRequest } from "./request.ts";
 
 /** A task as nested calls find it. */
 export interface NestedTask {
@@ -41,10 +42,14 @@ export class NestedRequests {
     this.#options = options;
   }
 
-  /** Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. */
+  /**
+   * Makes the call. Settles by `resolve` or `reject`. `refusal`: why no worker would run a task. `isBlocked`: the host waits with its
+   * thread.
+   */
   call(
-    request: HostRequest,
-    parent: PendingCall | undefined,
+    request: TakenRequest,
+    nested: Nested,
+    isBlocked: boolean,
     refusal: HeddleError | undefined,
     resolve: Resolve,
     reject: Reject,
@@ -60,43 +65,41 @@ export class NestedRequests {
     if (refusal !== undefined) return reject(refusal);
     const send = (args: readonly unknown[]): void => {
       try {
-        this.#send(request, found, parent, args, resolve, reject);
+        this.#send(request, found, nested, args, resolve, reject);
       } catch (error) {
         reject(error);
       }
     };
     const { args } = request;
-    if (found.check === undefined) return send(args);
-    const [first, ...others] = args;
-    let checked: unknown;
-    try {
-      checked = found.check(first);
-    } catch (error) {
-      return reject(error);
-    }
-    if (!isThenable(checked)) return send([checked, ...others]);
-    Promise.resolve(checked).then((value) => send([value, ...others]), reject);
+    const { check } = found;
+    if (check === undefined) return send(args);
+    const checkAndSend = (): void => {
+      const [first, ...others] = args;
+      let checked: unknown;
+      try {
+        checked = check(first);
+      } catch (error) {
+        return reject(error);
+      }
+      if (!isThenable(checked)) return send([checked, ...others]);
+      Promise.resolve(checked).then((value) => send([value, ...others]), reject);
+    };
+    // The schema is code of the program, as a function of the host is. A host that blocks makes the call now.
+    if (isBlocked) checkAndSend();
+    else (nested.context ?? noCaller).run(checkAndSend);
   }
 
   #send(
-    { lane, number, header: [, , given, context] }: HostRequest,
+    { header: [, , given, context] }: TakenRequest,
     { task, settings }: NestedTask,
-    parent: PendingCall | undefined,
+    nested: Nested,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
   ): void {
-    const { nested } = this.#options;
     const snapshot = this.#capture(task, args, context);
-    const call = {
-      task,
-      snapshot,
-      settings: settings(given, parent?.settings.priority ?? 0),
-      parent,
-      lane,
-      request: number,
-    };
-    nested.make(call, resolve, reject);
+    const made = { task, snapshot, settings: settings(given, nested.priority) };
+    this.#options.nested.make(nested, made, resolve, reject);
   }
 
   #capture(task: number, args: readonly unknown[], context: unknown): Snapshot {

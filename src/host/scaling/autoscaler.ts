@@ -1,11 +1,13 @@
 /**
  * Grows and shrinks a pool between its limits.
  *
- * Starting a worker takes tens of milliseconds, so a burst alone does not start one. One more is started when calls
- * have waited for a while that no worker could take, if it is worth its start (`start-cost.ts`), and the next after the same
- * time again. A worker that has been idle for `idleTimeoutMs` is closed.
+ * A call without a worker that could take it starts one at once. Otherwise a start takes tens of milliseconds, so a burst
+ * alone does not cause one. One more is started when a call has waited for a while in which none has begun, or when calls that
+ * have waited are worth a start (`start-cost.ts`), and the next after the same time again. A worker that has been idle for
+ * `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import type { StartableCalls } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
 import type { PoolSize } from "./pool-size.ts";
@@ -27,8 +29,12 @@ export interface AutoscalerOptions {
   readonly alive: () => number;
   /** Whether a replacement is delayed: no worker is started meanwhile. */
   readonly isBackingOff: () => boolean;
-  /** Whether calls wait that a further worker would run. */
-  readonly isWaiting: () => boolean;
+  /** Whether a worker takes calls or is starting. */
+  readonly hasWorker: () => boolean;
+  /** Workers that are starting. */
+  readonly starting: () => number;
+  /** Calls that wait for a further worker. */
+  readonly startable: () => StartableCalls;
   /** Whether a worker is worth its start when calls have waited for so many milliseconds in all. */
   readonly isWorthStart: (waitedMs: number) => boolean;
   readonly start: () => void;
@@ -52,30 +58,44 @@ export class Autoscaler {
 
   /** Starts a worker if calls wait for one. Called before the host parks, and when a call is queued. */
   check(): void {
-    const { runtime, size, alive, isBackingOff, isWaiting, start } = this.#options;
-    if (this.#isClosed || this.#growth !== undefined || alive() >= size.maxThreads) return;
-    if (isBackingOff() || !isWaiting()) return;
-    if (alive() === 0) {
+    const { runtime, size, alive, hasWorker, startable, start } = this.#options;
+    const isWatched = this.#growth !== undefined && hasWorker();
+    if (this.#isClosed || isWatched || alive() >= size.maxThreads) return;
+    const calls = startable();
+    if (!this.#mayWait(calls)) return;
+    if (!hasWorker()) {
       start();
       return;
     }
     if (runtime.now() - this.#lastWaitMs > FORGET_MS) this.#waitedMs = 0;
-    this.#grow();
+    this.#grow(calls);
   }
 
-  /** Starts a worker after a while if calls still wait. */
-  #grow(): void {
-    const { runtime, size, alive, isBackingOff, isWaiting, isWorthStart, start } = this.#options;
+  /** Whether calls wait that a further worker would run, or may turn out to. */
+  #mayWait({ count, following }: StartableCalls): boolean {
+    return count + following > 0 && !this.#options.isBackingOff();
+  }
+
+  /** Looks again after a while, and starts a worker if calls still wait. `before`: what waits now. */
+  #grow(before: StartableCalls): void {
+    const { runtime, size, alive, starting, startable, isWorthStart, start } = this.#options;
     const sinceMs = runtime.now();
     this.#growth = runtime.setTimeout(() => {
       this.#growth = undefined;
-      this.#lastWaitMs = runtime.now();
-      this.#waitedMs += this.#lastWaitMs - sinceMs;
-      if (this.#isClosed || isBackingOff() || !isWaiting() || alive() >= size.maxThreads) return;
-      if (!isWorthStart(this.#waitedMs)) return this.#grow();
-      this.#waitedMs = 0;
-      start();
-      this.check();
+      if (this.#isClosed || alive() >= size.maxThreads) return;
+      const calls = startable();
+      if (!this.#mayWait(calls)) return;
+      if (calls.count > starting()) {
+        this.#lastWaitMs = runtime.now();
+        this.#waitedMs += this.#lastWaitMs - sinceMs;
+        const isStuck = calls.isStuck ||
+          (calls.first !== undefined && calls.first === before.first);
+        if (isStuck || isWorthStart(this.#waitedMs)) {
+          start();
+          this.#waitedMs = 0;
+        }
+      }
+      this.#grow(calls);
     }, GROW_AFTER_MS);
     this.#growth.unref();
   }

@@ -6,17 +6,22 @@ import { LastProgress } from "../lanes/last-progress.ts";
 import type { PoolSize } from "./pool-size.ts";
 import { type BudgetMember, type BudgetShare, PoolBudget } from "./thread-budget.ts";
 
+/** Time for which a worker has had no call before another pool gets its thread. */
+const IDLE_MS = 10;
+/** Timers may be early by so much. */
+const EARLY_MS = 1;
+
 export interface BudgetUseOptions {
   readonly size: PoolSize;
   readonly runtime: Pick<Runtime, "cores" | "now" | "setTimeout">;
   /** Workers that take calls. */
   readonly open: () => readonly Lane[];
-  /** Workers that take calls or are starting. */
+  /** Workers that take calls or are starting, and those that wait with their threads. */
   readonly alive: () => number;
+  /** Of these, those that are starting. */
+  readonly starting: () => number;
   /** Whether calls wait that a further worker would run. */
   readonly isShort: () => boolean;
-  /** Whether the pool starts no worker now: it closes, or a replacement is delayed. */
-  readonly isPaused: () => boolean;
   readonly start: () => void;
   /** Closes an idle worker. */
   readonly retire: (lane: Lane) => void;
@@ -29,8 +34,9 @@ export class BudgetUse implements BudgetMember {
   /** Whether the pool may have fewer workers than `maxThreads`, and starts further ones when calls wait. */
   isElastic: boolean;
   readonly #options: BudgetUseOptions;
-  /** The tail of each lane when the budget last wanted a worker. */
+  /** The tail of each lane when another pool last wanted a worker. */
   readonly #tails = new LastProgress<number>();
+  /** Workers that give their threads back: they answer their last calls, or close. */
   readonly #returned = new Set<Lane>();
 
   constructor(options: BudgetUseOptions) {
@@ -39,34 +45,46 @@ export class BudgetUse implements BudgetMember {
     this.isElastic = minThreads < maxThreads;
     const { runtime } = options;
     this.share = (budget ?? PoolBudget.ofThread(runtime.cores))
-      .join(this, share ?? { guaranteed: minThreads, isLimited: false }, runtime);
+      .join(this, share ?? { guaranteed: minThreads, isLimited: false }, runtime.now);
   }
 
-  /** Whether a worker may be one of the first, of which there are so many so far. */
-  mayBeFirst(started: number): boolean {
-    const mayStart = started < this.share.guaranteed || this.share.hasRoom;
-    if (!mayStart) this.isElastic = true;
-    return mayStart;
-  }
-
-  /** Whether a worker may start beside these. If not and calls wait, the budget starts one when the pool's turn has come. */
+  /** Whether a worker may start beside these: any time if no other can take calls, or while it is guaranteed. */
   mayStart(alive: number): boolean {
+    const { isShort, open, starting } = this.#options;
     if (alive < this.share.guaranteed) return true;
-    const mayStart = this.#options.isShort() ? this.share.request() : this.share.hasRoom;
+    if (open().length + starting() === 0) {
+      if (!this.share.hasRoom) this.#replaceIdle();
+      return true;
+    }
+    const mayStart = isShort() ? this.share.request() : this.share.hasRoom;
     if (!mayStart) this.isElastic = true;
     return mayStart;
+  }
+
+  /** A worker starts beyond the budget: an idle one of another pool closes, now or when it has been idle for a while. */
+  #replaceIdle(): void {
+    const { share } = this;
+    share.budget.takeBack(share, false);
+    const later = (): void => {
+      if (share.budget.isExceeded) share.budget.takeBack(share, false);
+    };
+    this.#options.runtime.setTimeout(later, IDLE_MS).unref();
   }
 
   get wantsThread(): boolean {
-    const { isPaused, isShort, alive, size } = this.#options;
-    return !isPaused() && isShort() && alive() < size.maxThreads;
+    const { isShort, alive, size } = this.#options;
+    return isShort() && alive() < size.maxThreads;
+  }
+
+  get isReturning(): boolean {
+    return this.#returned.size > 0;
   }
 
   start(): void {
     this.#options.start();
   }
 
-  /** One that had no call since the budget last wanted one, or the one with the fewest calls. */
+  /** One that has been idle since an earlier look, or the one with the fewest calls. */
   giveBack(mayBeBusy: boolean): boolean {
     const { open, runtime, retire, drain, isShort } = this.#options;
     const lanes = open();
@@ -74,7 +92,7 @@ export class BudgetUse implements BudgetMember {
     const nowMs = runtime.now();
     const idle = lanes.filter((lane) => {
       const sinceMs = this.#tails.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
-      return lane.load.outstanding === 0 && sinceMs < nowMs;
+      return lane.load.outstanding === 0 && nowMs - sinceMs >= IDLE_MS - EARLY_MS;
     });
     const lane = idle.at(-1) ?? (mayBeBusy ? leastLoaded(lanes) : undefined);
     if (lane === undefined) return false;
@@ -85,9 +103,17 @@ export class BudgetUse implements BudgetMember {
     return true;
   }
 
-  /** Forgets a worker that closes or has ended. True: another pool gets its thread. */
+  /** A worker closes. True: its thread is given back, and counts no more. */
   takeReturned(lane: Lane): boolean {
-    return this.#returned.delete(lane);
+    const isReturned = this.#returned.delete(lane);
+    if (isReturned) this.share.close(lane);
+    return isReturned;
+  }
+
+  /** The thread of a worker has ended. */
+  onEnded(lane: Lane): void {
+    this.#returned.delete(lane);
+    this.share.remove(lane);
   }
 }
 

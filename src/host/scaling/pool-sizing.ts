@@ -26,23 +26,21 @@ export interface PoolSizingOptions {
 
 export class PoolSizing {
   readonly budget: BudgetUse;
-  readonly #options: PoolSizingOptions;
   readonly #elastic: Autoscaler;
   readonly #cost: StartCost;
-  #isClosed = false;
 
   constructor(options: PoolSizingOptions) {
-    const { size, runtime, dispatcher, alive, delayed, start, retire, drain } = options;
-    this.#options = options;
+    const { size, runtime, dispatcher, alive, starting, delayed, start, retire, drain } = options;
     const cost = this.#cost = new StartCost(runtime.now);
-    const isShort = (): boolean => this.#isShort;
     const elastic = this.#elastic = new Autoscaler({
       size,
       runtime,
       lanes: () => dispatcher.lanes.open,
       alive: () => alive() + delayed(),
       isBackingOff: () => delayed() > 0,
-      isWaiting: isShort,
+      hasWorker: () => dispatcher.lanes.open.length > 0 || starting() > 0,
+      starting,
+      startable: () => dispatcher.startable,
       isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, alive(), waitedMs),
       start: () => {
         if (this.budget.mayStart(alive())) start();
@@ -54,8 +52,8 @@ export class PoolSizing {
       runtime,
       open: () => dispatcher.lanes.open,
       alive,
-      isShort,
-      isPaused: () => this.#isClosed || delayed() > 0,
+      starting,
+      isShort: () => dispatcher.startable.count > starting(),
       start: () => {
         start();
         elastic.check();
@@ -63,12 +61,6 @@ export class PoolSizing {
       retire,
       drain,
     });
-  }
-
-  /** Whether more calls wait for workers than workers are starting. */
-  get #isShort(): boolean {
-    const { dispatcher: { startable }, starting } = this.#options;
-    return startable > 0 && startable > starting();
   }
 
   /** Starts a worker if calls wait for one. */
@@ -95,12 +87,10 @@ export class PoolSizing {
 
   /** The thread of a worker has ended. */
   onEnded(lane: Lane): void {
-    this.budget.takeReturned(lane);
-    this.budget.share.remove();
+    this.budget.onEnded(lane);
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#elastic.close();
     this.budget.share.leave();
   }

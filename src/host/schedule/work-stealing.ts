@@ -36,6 +36,8 @@ import { backlogOf, isFree, type LaneChooser } from "./placement.ts";
 /** Time without a response after which a lane is stalled; after 10 ms, calls move even if the worker has begun none. */
 const STALLED_MS = 1;
 const FORCED_MS = 10;
+/** Time for which a call behind others is seen before it counts as stuck: `FORCED_MS`, and timers may be early. */
+const STUCK_MS = 9;
 /** Maximum of waiting calls examined, oldest first; half as many move. A ring may hold very many. */
 const MAX_EXAMINED = 2048;
 
@@ -54,11 +56,24 @@ export interface WorkStealingOptions {
   readonly onMoved: () => void;
 }
 
+/** Calls in lanes that their workers have not begun and that could move. */
+export interface FollowingCalls {
+  readonly count: number;
+  /** Of these, those behind a long call or in a lane that has begun none for a while. */
+  readonly startable: number;
+  /** Whether a lane has begun none for a while. */
+  readonly isStuck: boolean;
+}
+
+const NONE: FollowingCalls = { count: 0, startable: 0, isStuck: false };
+
 export class WorkStealing {
   /** Calls moved so far. */
   moved = 0;
   readonly #options: WorkStealingOptions;
   readonly #responseProgress = new LastProgress<number>();
+  /** The oldest call of a lane that waits behind others. */
+  readonly #oldest = new LastProgress<number>();
   #timer: Timer | undefined;
 
   constructor(options: WorkStealingOptions) {
@@ -93,6 +108,39 @@ export class WorkStealing {
     }
     if (mustRetryLater && nowMs !== undefined) this.#checkAgain();
     return false;
+  }
+
+  /** Looks for calls behind others that a further worker would get. None if one is idle, which gets them. */
+  findFollowing(): FollowingCalls {
+    const { lanes: { open }, now } = this.#options;
+    if (open.some(({ load }) => load.outstanding === 0)) return NONE;
+    const nowMs = now();
+    let [count, startable, isStuck] = [0, 0, false];
+    for (const lane of open) {
+      if (lane.load.outstanding < 2) continue;
+      const calls = this.#movable(lane);
+      if (calls.length === 0) continue;
+      const isLaneStuck = nowMs - this.#oldest.sinceMs(lane, calls[0]!, nowMs) >= STUCK_MS;
+      count += calls.length;
+      if (isLaneStuck || lane.load.hasLong) startable += calls.length;
+      isStuck ||= isLaneStuck;
+    }
+    return { count, startable, isStuck };
+  }
+
+  /** Calls that `lane` has not begun and that may move, by their positions, oldest first. */
+  #movable(lane: Lane): number[] {
+    const { inFlight, failLane } = this.#options;
+    const { tx } = lane.endpoint;
+    try {
+      return unclaimedCalls(tx, MAX_EXAMINED)
+        .map((index) => callAt(tx, index, inFlight))
+        .filter((call) => call !== undefined && mayMove(call.settings))
+        .map((call) => call!.position);
+    } catch (error) {
+      failLane(lane, error as Error); // always a ProtocolError
+      return [];
+    }
   }
 
   /**
@@ -225,6 +273,7 @@ const INLINE_ONLY: Omit<Snapshot, "count" | "inline"> = {
   isResendable: true,
   attached: [],
   copiedBytes: 0,
+  departures: undefined,
 };
 
 /**

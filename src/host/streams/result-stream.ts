@@ -2,8 +2,13 @@
 import { FinalizationRegistry, Set, WeakRef } from "../../builtins.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 
-/** Cancels the streams whose handles were collected. The held value must not reference the handle. */
-const collected = new FinalizationRegistry<StreamConsumer>((consumer) => consumer.cancel());
+/**
+ * Cancels the streams whose handles were collected. A call in flight keeps its consumer; the registry must not, since what the
+ * consumer refers to may refer to the handle: the stack of an error does.
+ */
+const collected = new FinalizationRegistry<WeakRef<StreamConsumer>>((consumer) =>
+  consumer.deref()?.cancel()
+);
 
 let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item, Return>;
 /** Whether somebody has begun to read the stream. */
@@ -35,7 +40,7 @@ export class ResultStream<Item, Return = void>
 
   private constructor(consumer: StreamConsumer) {
     this.#consumer = consumer;
-    collected.register(this, consumer, this);
+    collected.register(this, new WeakRef(consumer));
   }
 
   /**

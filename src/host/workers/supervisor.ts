@@ -145,7 +145,7 @@ export class Supervisor {
     try {
       while (
         this.#firstThreads < this.#size.minThreads &&
-        this.sizing.budget.mayBeFirst(this.#firstThreads)
+        this.sizing.budget.mayStart(this.#firstThreads)
       ) {
         this.#spawn();
         this.#firstThreads++;
@@ -191,9 +191,9 @@ export class Supervisor {
     this.#events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }
 
-  /** Whether one more worker may be started, now or when another pool has given a thread back. */
+  /** Whether one more worker may be started. If the others are blocked, the budget does not matter. */
   get mayStart(): boolean {
-    return this.#alive < this.#size.maxThreads && this.sizing.budget.share.canGrow;
+    return this.#alive < this.#size.maxThreads;
   }
 
   /** Starts a worker if calls wait for one. */

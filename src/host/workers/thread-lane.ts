@@ -57,7 +57,7 @@ import { connect, createEndpoint, type LaneConnection } from "./lane-connection.
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
-import { startErrorOf } from "./worker-failures.ts";
+import { lateStart, startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
 export type LaneEvents = EventsOf<ThreadLane>;
@@ -150,7 +150,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
     const { startTimeoutMs } = options;
     this.#startTimer = new StartTimer(runtime, startTimeoutMs, () => {
-      this.fail(new WorkerStartError(`The worker was not ready within ${startTimeoutMs} ms.`));
+      this.fail(lateStart(startTimeoutMs, start.taskModule));
     });
   }
 
@@ -340,6 +340,9 @@ export class ThreadLane implements Lane, Receiver {
       case "flushed":
         this.#onOutput();
         return;
+      case "notice":
+        this.#takeNotices();
+        return;
       case "credit":
       case "cancel":
       case "request":
@@ -367,16 +370,20 @@ export class ThreadLane implements Lane, Receiver {
   checkLife(isTick: boolean): boolean {
     const before = this.#state;
     const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/entry.ts.
-    if (this.#state === "starting" && (life & ~BEGUN) !== 0) this.#takeStart(life);
+    const hasNews = this.#state === "starting" && (life & ~BEGUN) !== 0;
+    if (isTick || hasNews) this.#takeNotices(); // among them the outcome of its start, posted before it set the word
+    if (hasNews && (life & STARTED) !== 0) this.#onStarted({ heddle: "ready" });
     // Without an exit code: its exit handlers may still run.
     if ((life & ENDED) !== 0 || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
     return this.#state !== before;
   }
 
-  #takeStart(life: number): void {
-    const outcome = this.endpoint.takeStart() as StartOutcome | undefined;
-    if (outcome !== undefined || (life & STARTED) !== 0) {
-      this.#onStarted(outcome ?? { heddle: "ready" });
+  /** Takes what the worker has posted on the payload port, where a host that blocks finds it. */
+  #takeNotices(): void {
+    if (this.#state === "gone") return;
+    const { messages } = this.endpoint;
+    for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
+      this.#onMessage(next);
     }
   }
 

@@ -1,6 +1,7 @@
 /** Counts workers that fail to start or end without a response, and decides when the pool has failed. */
 import { TaskNotFoundError, WorkerStartError } from "../../errors.ts";
 import type { StartFailure } from "../../protocol/start-data.ts";
+import { SERVED_URL } from "../../realm/served-modules.ts";
 
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
@@ -60,6 +61,14 @@ export class WorkerFailures {
     const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
     return new WorkerStartError(`${message}; the last: ${reason}.`, options);
   }
+}
+
+/** The error of a worker that is not ready in time. One that the program has started (in browsers) may not be heddle's. */
+export function lateStart(limitMs: number, taskModule: string | undefined): WorkerStartError {
+  const hint = taskModule === SERVED_URL
+    ? " Its script may not call serve(tasks) of heddle/browser/worker."
+    : "";
+  return new WorkerStartError(`The worker was not ready within ${limitMs} ms.${hint}`);
 }
 
 /** The error of a worker that reports why it cannot start. `setup` is the URL of its setup module. */

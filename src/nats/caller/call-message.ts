@@ -7,7 +7,7 @@ import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { ResultStream } from "../../host/streams/result-stream.ts";
-import { CALL, readHeader } from "../wire/frames.ts";
+import { CALL, CANCEL, readHeader } from "../wire/frames.ts";
 import { RemoteResult } from "./remote-result.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 
@@ -101,4 +101,15 @@ function wireSettings(settings: CallSettings): object | undefined {
     ...(onEvent !== undefined && { hasListener: true }),
     ...((signal !== undefined || timeoutMs !== Infinity) && { isAbortable: true }),
   };
+}
+
+/** CANCEL with the reason of an abort, or without one that is too large or cannot be sent. */
+export function cancelMessage(codec: MessageCodec, reason: unknown, maxBytes: number): Uint8Array {
+  try {
+    const message = codec.encodeThrown(CANCEL, reason, {});
+    if (message.length <= maxBytes) return message;
+  } catch {
+    // It cannot be cloned.
+  }
+  return codec.encodeOwn(CANCEL, [undefined], {});
 }

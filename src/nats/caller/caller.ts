@@ -12,7 +12,6 @@ import {
   PoolClosedError,
   ProtocolError,
   TimeoutError,
-  type WorkerLoss,
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
@@ -23,16 +22,16 @@ import {
   ACCEPTED,
   ALIVE,
   BUSY,
-  CANCEL,
   CANCEL_STREAM,
   CREDIT,
   EVENT,
   FAILURE,
   type Header,
+  headerOf,
   ITEMS,
   OF_RETURN,
+  ownVersion,
   PROBE,
-  readHeader,
   RESULT,
   SENT,
   setNumber,
@@ -56,9 +55,10 @@ import {
   tokenLists,
   waitFor,
 } from "../options.ts";
+import { AwakeClock } from "../awake-clock.ts";
 import { lossOf } from "../loss.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";
-import { encodeCall } from "./call-message.ts";
+import { cancelMessage, encodeCall } from "./call-message.ts";
 import { EVERY_MACHINE, Liveness } from "./liveness.ts";
 import { type CallEvents, RemoteCall } from "./remote-call.ts";
 import type { RemoteResult } from "./remote-result.ts";
@@ -75,6 +75,7 @@ export class Caller implements CallEvents {
   readonly #calls = new Map<string, RemoteCall>();
   readonly #liveness: Liveness;
   readonly #large: LargeMessages;
+  readonly #clock: AwakeClock;
   readonly #check: Timer;
   #connection: NatsConnection | undefined;
   #isClosed = false;
@@ -88,20 +89,22 @@ export class Caller implements CallEvents {
     this.#runtime = runtime;
     this.#options = options;
     this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
+    const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
+    this.#clock = new AwakeClock(runtime.now, intervalMs);
     this.#large = new LargeMessages({
       maxPayloadBytes: options.maxPayloadBytes,
       maxMessageBytes: () => this.#maxBytes,
       sender: 0,
-      now: runtime.now,
+      now: this.#clock.now,
     });
-    this.#inbox = inboxOf(randomId());
-    const intervalMs = Math.min(options.lostAfterMs / CHECKS_PER_LOSS, MAX_INTERVAL_MS);
+    this.#inbox = inboxOf(options.inboxPrefix, randomId());
     this.#liveness = new Liveness({
       intervalMs,
       checks: Math.round(options.lostAfterMs / intervalMs),
       calls: this.#calls,
       probe: (machine, tokens) => this.#probe(machine, tokens),
-      lose: (call, loss) => this.#lose(call, loss),
+      now: runtime.now(),
+      lose: (call, reason, machine) => this.#lose(call, reason, machine),
     });
     this.#check = runtime.setInterval(() => this.#onCheck(), intervalMs);
     this.#check.unref();
@@ -211,7 +214,8 @@ export class Caller implements CallEvents {
   }
 
   #register(call: RemoteCall): void {
-    call.token = (++this.#token).toString(36);
+    // Whoever guessed it could have another machine answer in the place of this one.
+    call.token = `${(++this.#token).toString(36)}-${randomId().toString(36)}`;
     call.machine = call.timesMissing = 0;
     this.#calls.set(call.token, call);
   }
@@ -224,7 +228,8 @@ export class Caller implements CallEvents {
     call.sentAt = now;
     const subject = callSubject(this.#options.subject);
     const reply = this.#replyOf(call);
-    void this.#large.send(call.token, message, (part) => this.#publish(subject, part, reply));
+    const post = (part: Uint8Array): void => this.#publish(subject, part, reply);
+    void this.#large.send(call.token, message, post, true);
   }
 
   /** Of one message. */
@@ -267,12 +272,15 @@ export class Caller implements CallEvents {
       return;
     }
     try {
-      const header = readHeader(msg.data);
-      if (header === undefined) throw new ProtocolError("An answer is not in heddle's format.");
+      const header = headerOf(msg.data, "An answer");
       this.#handle(token, call, header, msg.data);
     } catch (reason) {
       // What is damaged must not end the program; its call gets the error.
       if (call === undefined || call.isSettled) return;
+      if (reason instanceof WorkerLostError) {
+        this.#lose(call, reason.reason);
+        return;
+      }
       this.#cancel(call, reason); // the machine may wait for it
       this.#settle(call, () => call.fail(reason));
     }
@@ -303,9 +311,7 @@ export class Caller implements CallEvents {
     const post = (part: Uint8Array): void => this.#tell(call, part);
     const whole = this.#large.receive(token, header, bytes, post);
     if (whole === undefined) return;
-    const inner = readHeader(whole);
-    if (inner === undefined) throw new ProtocolError("A result in chunks is damaged.");
-    this.#answer(call, inner, whole);
+    this.#answer(call, headerOf(whole, "A result in chunks"), whole);
   }
 
   #answer(call: RemoteCall, header: Header, bytes: Uint8Array): void {
@@ -327,12 +333,14 @@ export class Caller implements CallEvents {
         return;
       }
       case BUSY:
-        call.machinesMissingSince = 0;
+        call.machinesMissingSince = -1;
         this.#sendLater(call);
         return;
-      case STOPPED:
-        this.#lose(call, lossOf(String(decode()[0]), "it was shut down"));
+      case STOPPED: {
+        const [name, reason = "it was shut down"] = decode();
+        this.#lose(call, String(reason), String(name));
         return;
+      }
       case EVENT:
         for (const value of decode()) call.emit(value);
         return;
@@ -359,14 +367,15 @@ export class Caller implements CallEvents {
 
   /** No machine serves the subject at the moment. */
   #onNoMachine(call: RemoteCall): void {
-    const now = this.#runtime.now();
-    if (call.machinesMissingSince === 0) call.machinesMissingSince = now;
+    const now = this.#clock.now();
+    if (call.machinesMissingSince < 0) call.machinesMissingSince = now;
     const { machineWaitMs, subject } = this.#options;
     if (now - call.machinesMissingSince < machineWaitMs) {
       this.#sendLater(call);
       return;
     }
-    const text = `No machine has served "${subject}" for ${machineWaitMs} ms (machineWaitMs).`;
+    const text = `No machine has served "${subject}" for ${machineWaitMs} ms (machineWaitMs), ` +
+      `with version ${ownVersion()} of the protocol.`;
     this.#settle(call, () => call.fail(new NoMachinesError(text)));
   }
 
@@ -381,17 +390,17 @@ export class Caller implements CallEvents {
     call.retryTimer = this.#runtime.setTimeout(() => this.#send(call), call.nextPauseMs());
   }
 
-  /** Its machine is lost: repeats the call if it may run twice, or rejects it. */
-  #lose(call: RemoteCall, loss: WorkerLoss): void {
+  /** Its machine is lost, or a message: repeats the call if it may run twice, or rejects it. `machine`: its name, if known. */
+  #lose(call: RemoteCall, reason: string, machine = this.#liveness.nameOf(call.machine)): void {
     this.#cancel(call, undefined); // in case only a message was lost
-    call.machinesMissingSince = 0;
+    call.machinesMissingSince = -1;
     if (call.retriesLeft > 0 && call.message !== undefined) {
       call.retriesLeft--;
       this.#counts.retried++;
       this.#sendLater(call);
       return;
     }
-    this.#settle(call, () => call.fail(new WorkerLostError(loss)));
+    this.#settle(call, () => call.fail(new WorkerLostError(lossOf(machine, reason))));
   }
 
   tell(call: RemoteCall, message: Uint8Array): void {
@@ -406,15 +415,7 @@ export class Caller implements CallEvents {
   }
 
   #cancel(call: RemoteCall, reason: unknown): void {
-    if (call.sentAt === 0) return;
-    let message: Uint8Array | undefined;
-    try {
-      message = this.codec.encodeThrown(CANCEL, reason, {});
-    } catch {
-      // It is aborted without the reason, as where the reason is too large.
-    }
-    const isFit = message !== undefined && message.length <= this.#maxBytes;
-    this.#tell(call, isFit ? message! : this.codec.encodeOwn(CANCEL, [undefined], {}));
+    if (call.sentAt !== 0) this.#tell(call, cancelMessage(this.codec, reason, this.#maxBytes));
   }
 
   /** The only way out of `#calls`. */
@@ -437,14 +438,12 @@ export class Caller implements CallEvents {
   }
 
   #onCheck(): void {
-    const now = this.#runtime.now();
+    this.#clock.tick();
     for (const token of this.#large.dropStalled()) {
       const call = this.#calls.get(token);
-      if (call !== undefined) {
-        this.#lose(call, lossOf(undefined, "a part of its response was lost"));
-      }
+      if (call !== undefined) this.#lose(call, "a part of its response was lost");
     }
     for (const call of this.#calls.values()) call.remind();
-    if (this.#connection !== undefined) this.#liveness.check(now);
+    if (this.#connection !== undefined) this.#liveness.check(this.#runtime.now());
   }
 }

@@ -119,6 +119,7 @@ class NatsPool {
       caller.codec,
       currentRuntime,
       () => this.#openStore(options),
+      options.machineWaitMs,
     );
     this.enqueue = durable.enqueue;
     this.result = (id, given) => durable.result(id, given);
@@ -128,13 +129,18 @@ class NatsPool {
 
   async #connect(options: ResolvedConnect): Promise<void> {
     try {
-      const connection = this.#connection = await openConnection(guardSockets, options);
+      const { inboxPrefix } = options;
+      // So that the answers of JetStream need no further permission.
+      const connection = this.#connection = await openConnection(guardSockets, {
+        ...options,
+        connection: { inboxPrefix, ...options.connection },
+      });
       if (this.#isStopped) {
         await connection.close(); // `#stop` has not waited for it
         throw new PoolClosedError();
       }
       this.#caller.open(connection);
-      void watchPermissions(connection, options.subject, (error) => this.#caller.close(error));
+      void watchPermissions(connection, options, (error) => this.#caller.close(error));
       void connection.closed().then((error) => {
         const reason = error instanceof Error ? `: ${error.message.replace(/\.$/, "")}` : "";
         const closed = this.#shutdown !== undefined

@@ -4,8 +4,6 @@
  * no machine has accepted, or that its machine no longer has.
  */
 import { Map } from "../../builtins.ts";
-import type { WorkerLoss } from "../../errors.ts";
-import { lossOf } from "../loss.ts";
 import type { RemoteCall } from "./remote-call.ts";
 
 export interface LivenessOptions {
@@ -14,7 +12,10 @@ export interface LivenessOptions {
   readonly checks: number;
   readonly calls: ReadonlyMap<string, RemoteCall>;
   readonly probe: (machine: number, tokens: readonly string[]) => void;
-  readonly lose: (call: RemoteCall, loss: WorkerLoss) => void;
+  /** `machine`: its name, if it is known. */
+  readonly lose: (call: RemoteCall, reason: string, machine: string | undefined) => void;
+  /** The time at the start. */
+  readonly now: number;
 }
 
 interface KnownMachine {
@@ -36,9 +37,17 @@ export class Liveness {
   /** Name of the machine that was lost last, and when. */
   #lastLost: { readonly name: string | undefined; readonly at: number } | undefined;
   #lost = 0;
+  #checkedAt: number;
+  #wasLate = false;
 
   constructor(options: LivenessOptions) {
     this.#options = options;
+    this.#checkedAt = options.now;
+  }
+
+  /** The name of a machine; undefined if it is not known. */
+  nameOf(id: number): string | undefined {
+    return this.#machines.get(id)?.name;
   }
 
   get machines(): number {
@@ -67,7 +76,7 @@ export class Liveness {
     for (const token of tokens) {
       const call = this.#options.calls.get(token);
       if (call === undefined) continue;
-      if (call.machine !== id) call.timesMissing = 0;
+      call.timesMissing = 0;
       call.machine = id;
     }
   }
@@ -78,7 +87,7 @@ export class Liveness {
     for (const token of missing) {
       const call = this.#options.calls.get(token);
       if (call?.machine !== id || ++call.timesMissing < TIMES_MISSING) continue;
-      this.#options.lose(call, lossOf(name, "its response was lost on the way"));
+      this.#options.lose(call, "its response was lost on the way", name);
     }
   }
 
@@ -89,6 +98,11 @@ export class Liveness {
 
   check(now: number): void {
     const { intervalMs, checks, calls } = this.#options;
+    // This process was suspended or blocked, and answers may wait to be read. One that is always late must notice losses too.
+    const isLate = !this.#wasLate && now - this.#checkedAt > 2 * intervalMs;
+    this.#checkedAt = now;
+    this.#wasLate = isLate;
+    if (isLate) return;
     const overdue = new Map<number, string[]>();
     const unclaimed: string[] = [];
     for (const [token, call] of calls) {
@@ -116,7 +130,7 @@ export class Liveness {
       if (call === undefined) continue;
       // While a machine is silent it may have the call; either it answers or it is lost.
       if (++call.timesMissing <= this.#options.checks || isSilent) left.push(token);
-      else this.#options.lose(call, lossOf(this.#suspect(now), "no machine has it"));
+      else this.#options.lose(call, "no machine has it", this.#suspect(now));
     }
     if (left.length > 0) this.#options.probe(EVERY_MACHINE, left);
   }
@@ -129,7 +143,7 @@ export class Liveness {
     for (const call of this.#options.calls.values()) {
       if (call.machine !== id || call.sentAt === 0) continue;
       const silentMs = Math.round(now - machine.heardAt);
-      this.#options.lose(call, lossOf(name, `it has not answered for ${silentMs} ms`));
+      this.#options.lose(call, `it has not answered for ${silentMs} ms`, name);
     }
   }
 

@@ -37,9 +37,9 @@ export class RemoteCall implements ResultSource {
   machine = 0;
   /** When the last attempt was sent; 0: it is not on its way. */
   sentAt = 0;
-  /** Attempts that no machine took, in a row, and the time of the first one that found none. */
+  /** Attempts that no machine took, in a row, and the time of the first one that found none; -1: none. */
   refusals = 0;
-  machinesMissingSince = 0;
+  machinesMissingSince = -1;
   retriesLeft: number;
   /** Probes in a row whose answer did not name it. */
   timesMissing = 0;

@@ -1,25 +1,20 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
 import { Map, Promise as BuiltinPromise } from "../../builtins.ts";
 import { createTable } from "../../api/calls/call-proxy.ts";
-import {
-  checkInteger,
-  checkKeys,
-  checkMs,
-  invalid,
-  isRecord,
-  ownOf,
-  show,
-} from "../../api/options/checks.ts";
+import { checkKeys, checkMs, invalid, isRecord, ownOf, show } from "../../api/options/checks.ts";
 import type { Calls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
-import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
+import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
+import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
+import { RequestLine } from "./request-line.ts";
 import { ResultWaits } from "./result-waits.ts";
-import { checkId, type DurableStore } from "./store.ts";
+import type { DurableStore } from "./store.ts";
+import { codedError, isTemporary } from "./store-errors.ts";
 
 /** Options of a durable call. */
 export interface EnqueueOptions {
@@ -62,16 +57,9 @@ export interface ResultOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a durable call asks of its machine. */
-export interface DurableRequest {
-  readonly id: string;
-  readonly delayMs: number;
-  readonly retries: number;
-}
-
 type Enqueue = (args: readonly unknown[], options?: EnqueueOptions) => Promise<string>;
 
-const MAX_RETRIES = 1000;
+const CANNOT_OPEN = "NATS does not open the store of durable calls";
 const NOT_STORED = "it is a stream, and a durable call is stored as a whole";
 
 export class DurableCalls {
@@ -79,12 +67,23 @@ export class DurableCalls {
   readonly #codec: MessageCodec;
   readonly #waits: ResultWaits;
   readonly #open: () => Promise<DurableStore>;
+  readonly #line: RequestLine;
 
-  /** `open` is called for each call; it returns the same store. */
-  constructor(codec: MessageCodec, runtime: Runtime, open: () => Promise<DurableStore>) {
+  /** `open` is called for each call; it returns the same store. `waitMs`: how long `enqueue` waits for a server. */
+  constructor(
+    codec: MessageCodec,
+    runtime: Runtime,
+    open: () => Promise<DurableStore>,
+    waitMs: number,
+  ) {
     this.#codec = codec;
-    this.#open = open;
-    this.#waits = new ResultWaits(runtime, open);
+    this.#line = new RequestLine(runtime, waitMs);
+    this.#open = () =>
+      open().catch((error) => {
+        if (!isTemporary(error)) throw codedError(CANNOT_OPEN, error);
+        return this.#line.run(open, (reason) => codedError(CANNOT_OPEN, reason));
+      });
+    this.#waits = new ResultWaits(runtime, this.#line, this.#open);
     const calls = new Map<string, Enqueue>();
     this.enqueue = createTable<Enqueue>((task) => {
       let call = calls.get(task);
@@ -103,11 +102,16 @@ export class DurableCalls {
       values = await BuiltinPromise.all(args);
       for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
       const message = this.#codec.encode(CALL, [task, request], values, "args");
-      const { client, subject, checkSize } = await this.#open();
-      const tooLarge = checkSize(message);
+      const { id } = request;
+      const store = await this.#open();
+      const tooLarge = store.checkSize(message);
       if (tooLarge !== undefined) throw tooLarge;
-      await client.publish(subject, message, { msgID: request.id });
-      return request.id;
+      await this.#line.run(() => store.enqueue(id, message), (reason) =>
+        codedError(
+          `NATS has not confirmed that it has stored the call "${id}"; it may be stored`,
+          reason,
+        ));
+      return id;
     } catch (error) {
       endStreams(values);
       throw error;
@@ -121,15 +125,16 @@ export class DurableCalls {
     return this.#read(await this.#waits.wait(checkId(id), timeoutMs));
   }
 
-  /** Ends all waits for results with `reason`. Resolves when their subscription has been asked to end. */
+  /** Ends all requests and waits for results with `reason`. Resolves when their subscription has been asked to end. */
   async close(reason: unknown): Promise<void> {
+    this.#line.close(reason);
     await this.#waits.close(reason);
   }
 
   #read(bytes: Uint8Array): unknown {
-    const header = readHeader(bytes);
-    if (header?.kind !== RESULT && header?.kind !== FAILURE) {
-      throw new ProtocolError("A recorded result is not in heddle's format.");
+    const header = headerOf(bytes, "A recorded result");
+    if (header.kind !== RESULT && header.kind !== FAILURE) {
+      throw new ProtocolError(`A recorded result is a message of kind ${header.kind}.`);
     }
     const [value] = this.#codec.decode(bytes, header);
     if (header.kind === FAILURE) throw value;
@@ -144,10 +149,5 @@ function requestOf(options: unknown = {}): DurableRequest {
   checkKeys("enqueue", options, ["id", "delayMs", "retries"]);
   const { id = `${randomId().toString(36)}-${randomId().toString(36)}`, delayMs = 0, retries = 3 } =
     ownOf<EnqueueOptions>(options);
-  if (delayMs === Infinity) throw invalid("delayMs", "a finite number of milliseconds", "Infinity");
-  return {
-    id: checkId(id),
-    delayMs: checkMs("delayMs", delayMs, 0),
-    retries: checkInteger("retries", retries, 0, MAX_RETRIES),
-  };
+  return checkRequest({ id, delayMs, retries });
 }

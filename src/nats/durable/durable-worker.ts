@@ -2,32 +2,43 @@
  * The machine's side of durable work: takes calls from the work queue while it has room, runs them in the local pool, records
  * each result once, and then acknowledges. A call whose machine dies is delivered again.
  */
-import { Date, Promise, Set } from "../../builtins.ts";
-import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
+import { Date, Map, Promise } from "../../builtins.ts";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
   PoolClosedError,
   ProtocolError,
+  UnknownTaskError,
   WorkerLostError,
 } from "../../errors.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { localCall, type LocalCalls } from "../machine/local-calls.ts";
+import { lossOf } from "../loss.ts";
 import { CALL, FAILURE, readHeader, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
-import type { DurableRequest } from "./durable-calls.ts";
-import { checkId, CONSUMER, type DurableStore } from "./store.ts";
+import type { CallQueue } from "./call-queue.ts";
+import type { Delivery } from "./delivery.ts";
+import { checkId, checkRequest, type DurableRequest } from "./durable-request.ts";
+import type { DurableStore } from "./store.ts";
+import { codedError, isTemporary } from "./store-errors.ts";
 
-/** Maximum durable calls at a time. */
-const MAX_CALLS = 32;
-/** Time for which one pull waits for calls. */
-const PULL_MS = 5000;
-/** Pause before a call that has failed is delivered again: doubled each time. */
+/** Pause before a call that has failed, or has no task here, is delivered again: doubled each time. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 60_000;
-const NANOS_PER_MS = 1_000_000;
-/** Pause after a pull has failed, as while a server is replaced. */
+const MAX_TASK_PAUSE_MS = 2000;
+/**
+ * Machines get calls in turn. So that a machine does not get each call that it lacks the task of, it leaves the next one to others,
+ * and asks for one at a time for a while.
+ */
+const YIELD_MS = 20;
+const CAUTIOUS_MS = 10_000;
+/** A delay that is over when the call is delivered. */
+const SHORTEST_MS = 0.001;
+/** Pause after a request to the store has failed, as while a server is replaced. */
 const ERROR_PAUSE_MS = 250;
+const MAX_ERROR_PAUSE_MS = 2000;
+/** Renewals within the time after which a call is given to another machine. */
+const RENEWALS = 3;
 
 interface DurableCall {
   readonly task: string;
@@ -35,150 +46,226 @@ interface DurableCall {
   readonly args: readonly unknown[];
 }
 
+type Unchecked = Omit<DurableCall, "request"> & {
+  readonly request: { readonly [Key in keyof DurableRequest]?: unknown };
+};
+
+/** A call that this machine has. */
+interface Held {
+  readonly delivery: Delivery;
+  readonly done: Promise<void>;
+}
+
 export interface DurableWorkerOptions {
   readonly runtime: Runtime;
   readonly codec: MessageCodec;
   readonly calls: LocalCalls;
   readonly store: DurableStore;
-  readonly ackWaitMs: number;
+  /** Maximum calls at a time. */
   readonly maxCalls: number;
-  readonly machine: string;
+  /** Time for which a call waits for a machine that has its task. */
+  readonly taskWaitMs: number;
 }
 
 export class DurableWorker {
   readonly #options: DurableWorkerOptions;
-  readonly #running = new Set<Promise<void>>();
-  #pull: ConsumerMessages | undefined;
+  readonly #queue: CallQueue;
+  /** By their keys. */
+  readonly #held = new Map<string, Held>();
   #isStopped = false;
-  readonly #loop: Promise<void>;
+  #onRoom: (() => void) | undefined;
+  /** When there was a call whose task is not here. */
+  #missedAt = -Infinity;
+  /** What the server has told about the queue. */
+  #ackWaitMs = Infinity;
+  #created: unknown;
+  #renewing: Timer | undefined;
+  /** The clock of the server less `runtime.now()`, at least. */
+  #serverAheadMs = -Infinity;
 
   constructor(options: DurableWorkerOptions) {
     this.#options = options;
-    this.#loop = this.#take();
+    this.#queue = options.store.openQueue(options.runtime, (delivery) => this.#hold(delivery));
+    void this.#take();
   }
 
-  /** Takes no more calls; resolves when those running have ended. */
+  /** Takes no more calls; resolves when those that it has have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#pull?.stop();
-    await this.#loop;
-    await Promise.all(this.#running);
+    this.#onRoom?.();
+    await this.#queue.drain();
+    await Promise.all(Array.from(this.#held.values(), ({ done }) => done));
+    this.#renewing?.clear();
   }
 
   async #take(): Promise<void> {
-    const { store, runtime } = this.#options;
-    const most = Math.min(MAX_CALLS, this.#options.maxCalls);
+    const { runtime, maxCalls } = this.#options;
     while (!this.#isStopped) {
+      let mayHaveLeftovers = true; // calls that others have when a server is killed: looked for when the queue is empty
       try {
-        const consumer = await store.client.consumers.get(store.stream, CONSUMER);
+        await this.#prepare();
         while (!this.#isStopped) {
-          if (this.#running.size >= most) await Promise.race(this.#running);
-          const room = most - this.#running.size;
-          this.#pull = await consumer.fetch({ max_messages: room, expires: PULL_MS });
-          if (this.#isStopped) this.#pull.stop();
-          for await (const msg of this.#pull) this.#start(msg);
+          const yieldsFor = this.#missedAt + YIELD_MS - runtime.now();
+          if (yieldsFor > 0) await this.#pause(yieldsFor);
+          const room = maxCalls - this.#held.size;
+          if (room <= 0) await new Promise<void>((resolve) => this.#onRoom = resolve);
+          else if (!await this.#queue.pull(this.#isCautious ? 1 : room) && mayHaveLeftovers) {
+            mayHaveLeftovers = false;
+            await this.#prepare();
+          }
         }
       } catch {
-        // The consumer or its server is away; its calls wait in the stream.
-        if (this.#isStopped) return;
-        await new Promise<void>((resolve) => runtime.setTimeout(resolve, ERROR_PAUSE_MS));
-        await store.ensureQueue().catch(() => {}); // it may have been deleted
+        // The queue or its server is away; the calls wait in the stream.
+        if (!this.#isStopped) await this.#pause(ERROR_PAUSE_MS);
       }
     }
   }
 
-  #start(msg: JsMsg): void {
-    // A server that is away while a result is recorded or acknowledged: the call is delivered again.
-    const running = this.#handle(msg).catch(() => {}).finally(() => this.#running.delete(running));
-    this.#running.add(running);
+  /** Lately there was a call whose task is not here: others like it are left to machines that have theirs. */
+  get #isCautious(): boolean {
+    return this.#options.runtime.now() - this.#missedAt < CAUTIOUS_MS;
   }
 
-  async #handle(msg: JsMsg): Promise<void> {
-    const { runtime, store, ackWaitMs, codec, machine } = this.#options;
+  /** Creates what is missing, and renews calls as often as the queue demands, which another client may have set up. */
+  async #prepare(): Promise<void> {
+    const { store, runtime } = this.#options;
+    const { ackWaitMs, created, doneUpTo } = await store.ensure();
+    if (this.#isStopped) return;
+    if (doneUpTo !== undefined) await store.dropCalls(doneUpTo); // they would keep their ids taken
+    if (this.#created !== created && this.#created !== undefined) this.#queue.beginEpoch();
+    this.#created = created;
+    if (this.#ackWaitMs === ackWaitMs) return;
+    this.#ackWaitMs = ackWaitMs;
+    this.#renewing?.clear();
+    this.#renewing = runtime.setInterval(() => {
+      for (const { delivery } of this.#held.values()) delivery.renew();
+    }, ackWaitMs / RENEWALS);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#options.runtime.setTimeout(resolve, ms));
+  }
+
+  #hold(delivery: Delivery): void {
+    const { key } = delivery;
+    if (this.#held.has(key)) {
+      delivery.renew(); // the server was away for longer than it waits
+      return;
+    }
+    // What cannot be recorded or returned is delivered again.
+    const done = this.#handle(delivery).catch(() => {}).finally(() => {
+      this.#held.delete(key);
+      this.#onRoom?.();
+    });
+    this.#held.set(key, { delivery, done });
+  }
+
+  async #handle(delivery: Delivery): Promise<void> {
+    const { store, calls } = this.#options;
+    let given: string | undefined;
     let call: DurableCall;
     try {
-      call = this.#decode(msg.data);
+      const { task, request, args } = this.#decode(delivery.data);
+      given = checkId(request.id);
+      call = { task, request: checkRequest(request), args };
     } catch (error) {
-      await this.#bury(msg, undefined, error);
+      await this.#bury(delivery, given, error);
       return;
     }
-    if (call.request.delayMs > 0) {
-      await this.#defer(msg, call);
+    const { task, request: { id, delayMs, retries } } = call;
+    if (delayMs > 0) {
+      await this.#defer(delivery, call);
       return;
     }
+    if (await this.#persist(() => store.readResult(id)) !== undefined) {
+      delivery.ack(); // an earlier run has recorded its result
+      return;
+    }
+    // Where it has a delay, deliveries are not counted.
+    if (!Object.hasOwn(calls, task)) {
+      this.#missedAt = this.#options.runtime.now();
+      await this.#copy(delivery, call, { delayMs: SHORTEST_MS }, "elsewhere");
+    } else if (delivery.count <= retries + 1) await this.#runOnce(delivery, call);
+    // The machine of the last run may be cut off from the server, and have the result.
+    else if (delivery.count === retries + 2) delivery.returnAfter(this.#ackWaitMs);
+    else await this.#bury(delivery, id, lostError(retries + 1));
+  }
+
+  async #runOnce(delivery: Delivery, call: DurableCall): Promise<void> {
+    const { store, codec } = this.#options;
     const { id, retries } = call.request;
-    if (await store.results.get(id) !== null) {
-      msg.ack(); // an earlier run has recorded its result
-      return;
-    }
-    const runs = msg.info.deliveryCount;
-    if (runs > retries + 1) {
-      const reason = `${runs - 1} machines were lost while they ran it`;
-      const loss = { workerId: -1, machine, exitCode: undefined, reason };
-      await this.#bury(msg, id, new WorkerLostError(loss));
-      return;
-    }
-    const renewing = runtime.setInterval(() => msg.working(), ackWaitMs / 3);
+    const runs = delivery.count;
     let message: Uint8Array;
     try {
       message = codec.encode(RESULT, [], [await this.#run(call)], "result");
     } catch (error) {
       // This machine stops: the next one runs it. A copy, since this delivery counts as a run.
       if (this.#isStopped && error instanceof PoolClosedError) {
-        await this.#copy(msg, call, { retries: retries + 1 - runs }, "again");
-      } else if (runs > retries) await this.#bury(msg, id, error);
-      else msg.nak(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs - 1)));
+        await this.#copy(delivery, call, { retries: retries + 1 - runs }, "again");
+      } else if (runs > retries) await this.#bury(delivery, id, error);
+      else delivery.returnAfter(doubled(FIRST_PAUSE_MS, runs, MAX_PAUSE_MS));
       return;
-    } finally {
-      renewing.clear();
     }
     const tooLarge = store.checkSize(message);
     if (tooLarge !== undefined) {
-      await this.#bury(msg, id, tooLarge); // it would be so after another run as well
+      await this.#bury(delivery, id, tooLarge); // it would be so after another run as well
       return;
     }
-    await this.#record(id, message);
-    msg.ack();
+    try {
+      await this.#persist(() => store.record(id, message));
+    } catch (error) {
+      await this.#bury(delivery, id, codedError("NATS refuses the result of the task", error));
+      return;
+    }
+    delivery.ack();
   }
 
   /**
-   * Returns a delayed call until its time has come. Then a copy without the delay takes its place: each delivery of that
-   * is a run, however many deliveries were lost before.
+   * Returns a delayed call until its time has come and a machine that has its task gets it. Then a copy without the delay takes
+   * its place: each delivery of that is a run, however many deliveries were lost before.
    */
-  async #defer(msg: JsMsg, call: DurableCall): Promise<void> {
-    const { request } = call;
-    const dueAt = msg.info.timestampNanos / NANOS_PER_MS + request.delayMs;
-    const restMs = Math.min(request.delayMs, dueAt - Date.now());
-    if (restMs > 0) {
-      msg.nak(Math.ceil(restMs));
-      return;
-    }
-    await this.#copy(msg, call, { delayMs: 0 }, "due");
+  async #defer(delivery: Delivery, call: DurableCall): Promise<void> {
+    const { calls, taskWaitMs } = this.#options;
+    const { task, request: { id, delayMs } } = call;
+    const restMs = delivery.storedMs + delayMs - this.#serverNow(delivery.storedMs);
+    const isKnown = Object.hasOwn(calls, task);
+    if (!isKnown && restMs < -taskWaitMs) {
+      await this.#bury(delivery, id, new UnknownTaskError(task, Object.keys(calls)));
+    } else if (restMs > 0 || !isKnown) {
+      const pauseMs = isKnown ? 0 : doubled(FIRST_PAUSE_MS, delivery.count, MAX_TASK_PAUSE_MS);
+      delivery.returnAfter(Math.max(restMs, pauseMs));
+    } else await this.#copy(delivery, call, { delayMs: 0 }, "due");
+  }
+
+  /** The server's clock is not behind this machine's, nor behind the latest time that it has told. */
+  #serverNow(storedMs: number): number {
+    const now = this.#options.runtime.now();
+    this.#serverAheadMs = Math.max(this.#serverAheadMs, storedMs - now);
+    return Math.max(Date.now(), now + this.#serverAheadMs);
   }
 
   /** Queues the call again, with these settings, in place of the message. */
   async #copy(
-    msg: JsMsg,
+    delivery: Delivery,
     { task, request, args }: DurableCall,
     changed: Partial<DurableRequest>,
     why: string,
   ): Promise<void> {
     const { codec, store } = this.#options;
     const message = codec.encode(CALL, [task, { ...request, ...changed }], args, "args");
-    // Two machines publish one copy. No call has an id with a dot.
-    await store.client.publish(store.subject, message, { msgID: `${why}.${msg.seq}` });
-    msg.ack();
+    // Two machines publish one copy.
+    const name = `${why}.${delivery.seq}`;
+    await this.#persist(() => store.requeue(request.id, message, name));
+    delivery.ack();
   }
 
-  #decode(bytes: Uint8Array): DurableCall {
+  /** The parts of a message, its settings unchecked. Throws if it is not a call. */
+  #decode(bytes: Uint8Array): Unchecked {
     const header = readHeader(bytes);
     if (header?.kind !== CALL) throw new ProtocolError("A durable call is not in heddle's format.");
     const [task, request, ...args] = this.#options.codec.decode(bytes, header);
-    const { id, delayMs, retries } = Object(request) as Record<string, unknown>;
-    if (typeof task !== "string" || typeof delayMs !== "number" || typeof retries !== "number") {
-      throw new ProtocolError("A durable call without a task or its settings.");
-    }
-    return { task, request: { id: checkId(id), delayMs, retries }, args };
+    if (typeof task !== "string") throw new ProtocolError("A durable call without a task.");
+    return { task, request: Object(request) as Unchecked["request"], args };
   }
 
   async #run({ task, args }: DurableCall): Promise<unknown> {
@@ -188,28 +275,36 @@ export class DurableWorker {
     throw new InvalidArgumentError(`"${task}" returns a stream, which cannot be recorded.`);
   }
 
-  /** Records the result of a call, unless another run has. */
-  async #record(id: string, message: Uint8Array): Promise<void> {
-    const { results } = this.#options.store;
-    try {
-      await results.create(id, message);
-    } catch (error) {
-      if (await results.get(id) === null) throw error;
+  /** Repeats a request to the store until the server has answered. The call is renewed meanwhile. */
+  async #persist<Result>(request: () => Promise<Result>): Promise<Result> {
+    for (let failures = 1;; failures++) {
+      try {
+        return await request();
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        await this.#pause(doubled(ERROR_PAUSE_MS, failures, MAX_ERROR_PAUSE_MS));
+      }
     }
   }
 
   /** The call has failed for good. */
-  async #bury(msg: JsMsg, id: string | undefined, reason: unknown): Promise<void> {
+  async #bury(delivery: Delivery, id: string | undefined, reason: unknown): Promise<void> {
     const { store, codec } = this.#options;
-    await store.client.publish(store.deadSubject, msg.data, { msgID: `dead-${msg.seq}` });
+    await this.#persist(() => store.bury(delivery.data, `dead-${delivery.seq}`));
     if (id !== undefined) {
       const message = codec.encodeFailure(FAILURE, reason, {});
       const tooLarge = store.checkSize(message);
-      await this.#record(
-        id,
-        tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {}),
-      );
+      const failure = tooLarge === undefined ? message : codec.encodeFailure(FAILURE, tooLarge, {});
+      await this.#persist(() => store.record(id, failure));
     }
-    msg.term(); // servers before 2.10 ignore one with a reason, and deliver the call again
+    delivery.terminate();
   }
+}
+
+const doubled = (firstMs: number, times: number, maxMs: number): number =>
+  Math.min(maxMs, firstMs * 2 ** (times - 1));
+
+function lostError(runs: number): WorkerLostError {
+  const machines = runs === 1 ? "1 machine was" : `${runs} machines were`;
+  return new WorkerLostError(lossOf(undefined, `${machines} lost while running it`));
 }

@@ -6,6 +6,8 @@
 import { Map, Promise, Set } from "../../builtins.ts";
 import { TimeoutError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
+import type { RequestLine } from "./request-line.ts";
+import { codedError, isTemporary } from "./store-errors.ts";
 
 /** Where results are recorded. */
 export interface ResultStore {
@@ -19,6 +21,8 @@ export interface ResultStore {
 const IDLE_MS = 1000;
 /** A lost message must not let a wait hang: each waiting call is looked up again after this time. */
 const RECHECK_MS = 10_000;
+/** Pause before a server is asked again that has not answered. */
+const ERROR_PAUSE_MS = 500;
 
 interface Wait {
   readonly resolve: (result: Uint8Array) => void;
@@ -27,19 +31,23 @@ interface Wait {
 
 export class ResultWaits {
   readonly #runtime: Pick<Runtime, "setTimeout" | "setInterval">;
+  readonly #line: Pick<RequestLine, "once">;
   readonly #open: () => Promise<ResultStore>;
   readonly #waits = new Map<string, Set<Wait>>();
   #watch: Promise<() => void> | undefined;
   #recheck: Timer | undefined;
+  #isRechecking = false;
   #idle: Timer | undefined;
   #closed: { readonly reason: unknown } | undefined;
 
   /** `open` is called for each request; it returns the same store. */
   constructor(
     runtime: Pick<Runtime, "setTimeout" | "setInterval">,
+    line: Pick<RequestLine, "once">,
     open: () => Promise<ResultStore>,
   ) {
     this.#runtime = runtime;
+    this.#line = line;
     this.#open = open;
   }
 
@@ -69,30 +77,49 @@ export class ResultWaits {
     await this.#stopWatch();
   }
 
+  /** Looks for a result, then for news of it. While the server does not answer the wait goes on. */
   async #find(id: string, wait: Wait): Promise<void> {
-    await this.#check(id);
-    if (this.#waits.get(id)?.has(wait) !== true) return;
-    await this.#startWatch();
-    await this.#check(id); // it may have been recorded before the subscription was open
+    const isWaiting = (): boolean => this.#waits.get(id)?.has(wait) === true;
+    while (isWaiting()) {
+      try {
+        await this.#check(id);
+        if (!isWaiting()) return;
+        await this.#startWatch();
+        await this.#check(id); // it may have been recorded before the subscription was open
+        return;
+      } catch (error) {
+        if (!isTemporary(error)) {
+          throw codedError(`NATS does not tell the result of "${id}"`, error);
+        }
+        await new Promise<void>((resolve) => this.#runtime.setTimeout(resolve, ERROR_PAUSE_MS));
+      }
+    }
   }
 
   async #check(id: string): Promise<void> {
-    const result = await (await this.#open()).readResult(id);
+    const store = await this.#open();
+    const result = await this.#line.once(() => store.readResult(id));
     if (result === undefined) return;
     const waits = this.#waits.get(id);
     this.#waits.delete(id);
     for (const { resolve } of waits ?? []) resolve(result);
   }
 
+  /** Looks for all results; those of the round before have been looked for. */
+  async #recheckAll(): Promise<void> {
+    if (this.#isRechecking) return;
+    this.#isRechecking = true;
+    await Promise.all(Array.from(this.#waits.keys(), (id) => this.#checkLater(id)));
+    this.#isRechecking = false;
+  }
+
   async #startWatch(): Promise<void> {
     this.#watch ??= this.#open().then((store) =>
       store.watchResults((id) => {
-        if (this.#waits.has(id)) this.#checkLater(id);
+        if (this.#waits.has(id)) void this.#checkLater(id);
       })
     );
-    this.#recheck ??= this.#runtime.setInterval(() => {
-      for (const id of this.#waits.keys()) this.#checkLater(id);
-    }, RECHECK_MS);
+    this.#recheck ??= this.#runtime.setInterval(() => void this.#recheckAll(), RECHECK_MS);
     try {
       await this.#watch;
     } catch (error) {
@@ -102,8 +129,8 @@ export class ResultWaits {
   }
 
   /** A server that is away now is asked again. */
-  #checkLater(id: string): void {
-    this.#check(id).catch(() => {});
+  async #checkLater(id: string): Promise<void> {
+    if (this.#waits.has(id)) await this.#check(id).catch(() => {});
   }
 
   async #stopWatch(): Promise<void> {

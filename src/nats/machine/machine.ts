@@ -2,7 +2,7 @@
  * The calls that one machine runs in its local pool: takes them from the queue group while it has room, answers each, and
  * tells callers that ask which ones it has. docs/internals/nats.md explains the protocol.
  */
-import { AbortController, Map, Promise } from "../../builtins.ts";
+import { Map, Promise } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";
@@ -21,6 +21,7 @@ import {
   FAILURE,
   GENERATOR,
   type Header,
+  headerOf,
   ITEMS,
   ITERABLE,
   PROBE,
@@ -36,13 +37,14 @@ import {
   WAITING,
 } from "../wire/frames.ts";
 import { isAboutLarge, LargeMessages, MessageQueue } from "../wire/large-messages.ts";
+import { AwakeClock } from "../awake-clock.ts";
 import { lossOf } from "../loss.ts";
 import { MessageCodec } from "../wire/message-codec.ts";
 import { StreamSender } from "../wire/stream-sender.ts";
-import { machineSubject, randomId, type ResolvedServe, waitFor } from "../options.ts";
+import { isBelow, machineSubject, randomId, type ResolvedServe, waitFor } from "../options.ts";
 import type { MachineStatistics } from "../statistics.ts";
 import { ArgumentReaders } from "./argument-readers.ts";
-import { localCall, type LocalCalls } from "./local-calls.ts";
+import { localCall, type LocalCalls, optionsOf } from "./local-calls.ts";
 import { Presence } from "./presence.ts";
 import { abort, type Running } from "./running.ts";
 
@@ -62,6 +64,7 @@ export class Machine {
   readonly #running = new Map<string, Running>();
   readonly #large: LargeMessages;
   readonly #presence: Presence;
+  readonly #clock: AwakeClock;
   readonly #sweep: Timer;
   #isDraining = false;
   #onIdle: (() => void) | undefined;
@@ -83,11 +86,12 @@ export class Machine {
     this.#connection = connection;
     this.#calls = calls;
     this.codec = new MessageCodec(runtime, options.maxPayloadBytes);
+    this.#clock = new AwakeClock(runtime.now, SWEEP_MS);
     this.#large = new LargeMessages({
       maxPayloadBytes: options.maxPayloadBytes,
       maxMessageBytes: () => connection.info?.max_payload ?? 1024 * 1024,
       sender: this.id,
-      now: runtime.now,
+      now: this.#clock.now,
     });
     this.#presence = new Presence({
       codec: this.codec,
@@ -95,7 +99,10 @@ export class Machine {
       sender: this.id,
       name: options.name,
       running: this.#running,
-      publish: (subject, message) => this.#publish(subject, message),
+      publish: (subject, message) => {
+        if (this.#mayAnswer(subject)) this.#publish(subject, message);
+      },
+      onAsked: (running) => this.#onAsked(running),
     });
     this.#sweep = runtime.setInterval(() => this.#dropStalled(), SWEEP_MS);
     this.#sweep.unref();
@@ -128,7 +135,7 @@ export class Machine {
   readonly onCall = (error: Error | null, msg: Pick<Msg, "data" | "reply">): void => {
     const { reply, data } = msg;
     const header = error === null ? readHeader(data) : undefined;
-    if (reply === undefined || reply === "" || header === undefined) return; // not from a caller
+    if (reply === undefined || header === undefined || !this.#mayAnswer(reply)) return;
     if (this.#isDraining || this.#isFull) {
       this.#refused++;
       this.#publish(reply, bareMessage(BUSY, { sender: this.id }));
@@ -167,23 +174,26 @@ export class Machine {
       await waitFor(this.#runtime, timeoutMs, (resolve) => this.#onIdle = resolve);
     }
     this.#sweep.clear();
-    for (const running of this.#running.values()) {
-      const { name } = this.#options;
-      const stopped = this.codec.encodeOwn(STOPPED, [name], { sender: this.id });
-      this.#publish(running.reply, stopped);
-      this.#forget(running);
-    }
+    for (const running of this.#running.values()) this.#stop(running);
+  }
+
+  /** The call does not end here: its caller may send it again. `reason`: undefined if this machine shuts down. */
+  #stop(running: Running, reason?: string): void {
+    const values = [this.#options.name, ...(reason === undefined ? [] : [reason])];
+    this.#publish(running.reply, this.codec.encodeOwn(STOPPED, values, { sender: this.id }));
+    this.#forget(running);
+    if (this.#running.size === 0) this.#onIdle?.();
   }
 
   #add(reply: string): Running {
-    const now = this.#runtime.now();
     const running: Running = {
       reply,
-      startedAt: now,
-      heardAt: now,
+      startedAt: this.#runtime.now(),
+      heardAt: this.#clock.now(),
       controller: undefined,
       result: undefined,
       sender: undefined,
+      streamKind: ITERABLE,
       isPaused: false,
       readers: undefined,
       answers: new MessageQueue((message) => this.#sendNow(running, message)),
@@ -191,6 +201,10 @@ export class Machine {
     this.#running.set(reply, running);
     this.#presence.add(running);
     return running;
+  }
+
+  #mayAnswer(subject: string): boolean {
+    return isBelow(this.#options.inboxPrefix, subject);
   }
 
   #isRunning(running: Running): boolean {
@@ -215,7 +229,8 @@ export class Machine {
       throw new ProtocolError("A request that is not a call.");
     }
     const call = localCall(this.#calls, name);
-    const options = this.#optionsOf(running, settings, header.number);
+    const onEvent = (value: unknown): void => this.#event(running, value);
+    const options = optionsOf(running, settings, header.number, onEvent);
     const result = (options === undefined ? call : call.with(options))(...args);
     running.result = result;
     if (result instanceof ResultStream) {
@@ -248,23 +263,6 @@ export class Machine {
     return lossOf(this.#options.name, reason);
   }
 
-  /** Options for the local call. Values of a hostile caller are refused by `with` itself. */
-  #optionsOf(running: Running, given: unknown, remainingMs: number): object | undefined {
-    if (typeof given !== "object" || given === null) return undefined;
-    const { hasListener, isAbortable, runTimeoutMs, priority, retries, killAfterMs } =
-      given as Record<string, unknown>;
-    if (isAbortable === true) running.controller = new AbortController();
-    return {
-      ...(runTimeoutMs !== undefined && { runTimeoutMs }),
-      ...(priority !== undefined && { priority }),
-      ...(retries !== undefined && { retries }),
-      ...(killAfterMs !== undefined && { killAfterMs }),
-      ...(remainingMs > 0 && { timeoutMs: remainingMs }),
-      ...(running.controller !== undefined && { signal: running.controller.signal }),
-      ...(hasListener === true && { onEvent: (value: unknown) => this.#event(running, value) }),
-    };
-  }
-
   #event(running: Running, value: unknown): void {
     if (!this.#isRunning(running)) return;
     let message: Uint8Array;
@@ -283,7 +281,8 @@ export class Machine {
       Promise.resolve(iterator.return?.()).catch(() => {}); // it was cancelled meanwhile
       return;
     }
-    void running.answers.send(bareMessage(STREAM, { sender: this.id, word: kind }));
+    running.streamKind = kind;
+    this.#announceStream(running);
     running.sender = new StreamSender(iterator, {
       codec: this.codec,
       runtime: this.#runtime,
@@ -294,6 +293,17 @@ export class Machine {
       onEnd: () => this.#end(running, true),
     });
     running.sender.start();
+  }
+
+  #announceStream(running: Running): void {
+    const word = running.streamKind;
+    void running.answers.send(bareMessage(STREAM, { sender: this.id, word }));
+  }
+
+  /** Its caller lives, and may not know that the result is a stream: it asks for lost items when it knows. */
+  #onAsked(running: Running): void {
+    running.heardAt = this.#clock.now();
+    if (running.sender !== undefined) this.#announceStream(running);
   }
 
   #pause(running: Running, isPaused: boolean): void {
@@ -357,7 +367,7 @@ export class Machine {
   }
 
   #tell(running: Running, header: Header, bytes: Uint8Array): void {
-    running.heardAt = this.#runtime.now();
+    running.heardAt = this.#clock.now();
     const { kind } = header;
     if (isAboutLarge(kind)) this.#receiveLarge(running, header, bytes);
     else if (kind === CANCEL) {
@@ -383,11 +393,14 @@ export class Machine {
       const post = (part: Uint8Array): void => this.#publish(reply, part);
       const whole = this.#large.receive(reply, header, bytes, post);
       if (whole === undefined) return;
-      const inner = readHeader(whole);
-      if (inner === undefined) throw new ProtocolError("A message in chunks is damaged.");
+      const inner = headerOf(whole, "A message in chunks");
       if (running.result === undefined) this.#start(running, inner, whole);
       else if (!isAboutLarge(inner.kind)) this.#tell(running, inner, whole);
     } catch (reason) {
+      if (reason instanceof WorkerLostError && running.result === undefined) {
+        this.#stop(running, reason.reason); // it has not run
+        return;
+      }
       this.#fail(running, reason);
       abort(running, reason);
     }
@@ -402,7 +415,8 @@ export class Machine {
   }
 
   #dropStalled(): void {
-    const now = this.#runtime.now();
+    this.#clock.tick();
+    const now = this.#clock.now();
     for (const reply of this.#large.dropStalled()) {
       const running = this.#running.get(reply);
       if (running !== undefined) this.#cancel(running, undefined);

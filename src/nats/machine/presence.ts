@@ -11,13 +11,15 @@ const ANNOUNCE_MS = 20;
 
 export interface PresenceOptions {
   readonly codec: MessageCodec;
-  readonly runtime: Pick<Runtime, "now" | "setTimeout">;
+  readonly runtime: Pick<Runtime, "setTimeout">;
   /** The id and the name of this machine. */
   readonly sender: number;
   readonly name: string;
   /** By the subject for their answers. */
   readonly running: ReadonlyMap<string, Running>;
   readonly publish: (subject: string, message: Uint8Array) => void;
+  /** The caller of this call has asked about it. */
+  readonly onAsked: (call: Running) => void;
 }
 
 export class Presence {
@@ -38,14 +40,13 @@ export class Presence {
 
   /** PROBE has arrived. */
   onProbe(header: Header, bytes: Uint8Array): void {
-    const { codec, runtime, running } = this.#options;
+    const { codec, running, onAsked } = this.#options;
     const [inbox, ...tokens] = codec.decode(bytes, header) as string[];
-    const now = runtime.now();
     const present: string[] = [];
     const missing: string[] = [];
     for (const token of tokens) {
       const call = running.get(`${inbox}.${token}`);
-      if (call !== undefined) call.heardAt = now;
+      if (call !== undefined) onAsked(call);
       (call === undefined ? missing : present).push(token);
     }
     if (present.length > 0) this.#report(ACCEPTED, String(inbox), present);

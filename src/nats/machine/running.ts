@@ -11,8 +11,9 @@ export interface Running {
   controller: AbortController | undefined;
   /** What the local call returned. */
   result: unknown;
-  /** Sends the result if it is a stream. */
+  /** Sends the result if it is a stream, of this kind. */
   sender: StreamSender | undefined;
+  streamKind: number;
   /** The result waits for its reader. */
   isPaused: boolean;
   /** The arguments that are streams. */

@@ -3,7 +3,7 @@ import { Promise as BuiltinPromise } from "../../builtins.ts";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
 import { checkShutdown } from "../../api/options/options.ts";
-import type { ShutdownOptions } from "../../api/options/pool-options.ts";
+import type { PoolOptions, ShutdownOptions } from "../../api/options/pool-options.ts";
 import { createPool } from "../../api/pool/pool.ts";
 import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
@@ -14,6 +14,7 @@ import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
+import { ownVersion } from "../wire/frames.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";
 import { watchPermissions } from "../permissions.ts";
@@ -32,8 +33,10 @@ import {
 } from "../options.ts";
 
 const DRAIN_MS = 5000;
+/** Time for durable calls to return to the queue. */
+const RETURN_MS = 2000;
 /** Semantic version of the service in discovery: that of the protocol. */
-const SERVICE_VERSION = "1.0.0";
+const SERVICE_VERSION = `${ownVersion()}.0.0`;
 
 /** A machine that serves tasks. Create it with `serve`. */
 export interface Server extends AsyncDisposable {
@@ -85,7 +88,7 @@ export function serve(options: ServeOptions): ServeModule {
         const pool = moduleUrl === undefined
           ? createPool(options.pool)(moduleUrlOf(String(module), undefined, currentRuntime))
           : createPool({ moduleUrl, ...options.pool })(module);
-        return new ServedPool(resolved, pool as Pool<object>);
+        return new ServedPool(resolved, pool as Pool<object>, options.pool);
       } catch (error) {
         throw withStackAbove(error, serveModule);
       }
@@ -102,6 +105,7 @@ class ServedPool implements Server {
   readonly stopped: Promise<void>;
   readonly #options: ResolvedServe;
   readonly #pool: Pool<object>;
+  readonly #poolOptions: PoolOptions;
   readonly #onStopped: () => void;
   #machine: Machine | undefined;
   #connection: NatsConnection | undefined;
@@ -112,10 +116,11 @@ class ServedPool implements Server {
   #removeSignal: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ResolvedServe, pool: Pool<object>) {
+  constructor(options: ResolvedServe, pool: Pool<object>, poolOptions: PoolOptions = {}) {
     this.name = options.name;
     this.#options = options;
     this.#pool = pool;
+    this.#poolOptions = poolOptions;
     const { promise, resolve } = BuiltinPromise.withResolvers<void>();
     this.stopped = promise;
     this.#onStopped = resolve;
@@ -150,9 +155,9 @@ class ServedPool implements Server {
     if (this.#shutdown !== undefined) return;
     // The client reconnects by itself; what it cannot reopen ends this machine.
     void connection.closed().then(() => this.shutdown(0));
-    const { subject } = this.#options;
+    const { subject, inboxPrefix } = this.#options;
     let denied: Error | undefined;
-    void watchPermissions(connection, subject, (error, operation) => {
+    void watchPermissions(connection, this.#options, (error, operation) => {
       denied ??= error;
       // Whoever calls this machine chooses where it publishes, not what it gets.
       if (operation === "subscription") void this.shutdown(0);
@@ -164,7 +169,7 @@ class ServedPool implements Server {
     }
     await this.#takeCalls(connection, machine);
     if (this.#options.durable !== undefined) await this.#takeDurable(connection, machine);
-    connection.publish(inboxOf(machine.id)); // may it answer?
+    connection.publish(inboxOf(inboxPrefix, machine.id)); // may it answer?
     // NATS reports a denial within one round trip; the report was read when the second is over.
     for (let trips = 0; trips < 2; trips++) await connection.flush();
     if (denied !== undefined) throw denied;
@@ -212,11 +217,18 @@ class ServedPool implements Server {
       codec: machine.codec,
       calls: this.#pool.call as unknown as LocalCalls,
       store: await openStore(connection, subject, durable!),
-      ackWaitMs: durable!.ackWaitMs,
-      maxCalls: maxInFlight,
-      machine: this.name,
+      maxCalls: Math.min(maxInFlight, durable!.maxInFlight ?? this.#threads),
+      taskWaitMs: durable!.taskWaitMs,
     });
     this.#stopDurable = () => worker.stop();
+  }
+
+  /** Threads that the pool has, or may have. */
+  get #threads(): number {
+    const { threads, maxThreads, budget } = this.#poolOptions;
+    const { workers, budget: shared } = this.#pool.stats();
+    const given = maxThreads ?? (typeof threads === "number" ? threads : undefined);
+    return given ?? Math.max(1, workers.length, budget === undefined ? 0 : shared.max);
   }
 
   async #stop(timeoutMs: number): Promise<void> {
@@ -233,10 +245,12 @@ class ServedPool implements Server {
         const drained = machine.drain(timeoutMs);
         // The connection may be closed already.
         await BuiltinPromise.all(this.#stopTaking.map((stop) => stop().catch(() => {})));
-        // Durable calls that take longer are delivered to other machines.
         const ended = this.#stopDurable();
         await waitFor(currentRuntime, timeoutMs, (resolve) => void ended.then(resolve));
         await drained;
+        await this.#pool.shutdown(0);
+        // Durable calls that take longer go back to the queue, for other machines.
+        await waitFor(currentRuntime, RETURN_MS, (resolve) => void ended.then(resolve));
       }
       await this.#pool.shutdown(0);
       await this.#connection?.drain().catch(() => {}); // it may be closed already

@@ -38,8 +38,16 @@ export class LargeMessages {
     this.#incoming = new IncomingTransfers(options.maxPayloadBytes + MAX_OVERHEAD_BYTES);
   }
 
-  /** Sends a message of a call, in chunks if it must. Resolves when they have left, or were given up; undefined: it has left. */
-  send(call: string, message: Uint8Array, post: Post): Promise<unknown> | undefined {
+  /**
+   * Sends a message of a call, in chunks if it must. Resolves when they have left, or were given up; undefined: it has left.
+   * `isRequest`: nobody has the call yet, so it must not be announced again: another machine would get it.
+   */
+  send(
+    call: string,
+    message: Uint8Array,
+    post: Post,
+    isRequest = false,
+  ): Promise<unknown> | undefined {
     const { maxMessageBytes, sender, now } = this.#options;
     const maxBytes = maxMessageBytes();
     if (message.length <= maxBytes) {
@@ -48,8 +56,11 @@ export class LargeMessages {
     }
     const id = this.#outgoing.nextId();
     const chunkBytes = chunkBytesFor(maxBytes);
-    const sent = this.#outgoing.start(transferKey(call, id), message, chunkBytes, now());
-    post(bareMessage(BEGIN, { sender, count: id, number: message.length }));
+    const announce = (): void =>
+      post(bareMessage(BEGIN, { sender, count: id, number: message.length }));
+    const again = isRequest ? undefined : announce;
+    const sent = this.#outgoing.start(transferKey(call, id), message, chunkBytes, now(), again);
+    announce();
     return sent;
   }
 
@@ -60,7 +71,10 @@ export class LargeMessages {
     return this.#incoming.begin(transferKey(call, id), total, now(), grant, waits);
   }
 
-  /** A message about a large message has arrived. Returns the whole one with its last chunk. Throws ProtocolError. */
+  /**
+   * A message about a large message has arrived. Returns the whole one with its last chunk. Throws WorkerLostError if a chunk was
+   * lost, or ProtocolError.
+   */
   receive(call: string, header: Header, bytes: Uint8Array, post: Post): Uint8Array | undefined {
     const { count: id, kind, word } = header;
     const { sender, now } = this.#options;
@@ -68,7 +82,7 @@ export class LargeMessages {
     if (kind === CHUNK) return this.#incoming.chunk(key, word, bytes, now());
     if (kind === GRANT) this.#outgoing.grant(key, id, word, sender, now(), post);
     else if (!this.begin(call, header, post, true)) {
-      throw new ProtocolError("A large message was announced twice, or too many of them wait.");
+      throw new ProtocolError("Too many large messages wait.");
     }
     return undefined;
   }
@@ -80,7 +94,10 @@ export class LargeMessages {
     if (!this.#incoming.isEmpty) this.#incoming.dropAll(`${call} `);
   }
 
-  /** Drops messages that do not move, and returns the calls of those that were arriving. */
+  /**
+   * To be called now and then: asks about messages that do not move. Drops those that have not moved for long, and returns the
+   * calls of those that were arriving.
+   */
   dropStalled(): string[] {
     const before = this.#options.now() - STALLED_MS;
     this.#outgoing.dropStalled(before);

@@ -25,6 +25,8 @@ export const MAX_ATTACHMENTS = 0xffff;
 const MAX_IDLE = 8;
 /** Memory that is kept for the next message. */
 const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
+/** Bytes by which the resizable buffers of one message may grow: its sender reserves them with a few bytes each. */
+const MAX_GROWTH_BYTES: number = 2 * 1024 * 1024;
 
 /** Refuses what cannot leave the process. */
 export class MessageEncoder extends Encoder {
@@ -124,7 +126,7 @@ export class MessageCodec {
       let at = encoder.room(start, header.valueBytes);
       encoder.u8.set(message.subarray(HEADER_BYTES, end), at);
       at += header.valueBytes;
-      for (const attachment of readAttachments(message, end, header.attachments)) {
+      for (const attachment of this.#attachments(message, end, header.attachments)) {
         encoder.attachments.add(attachment, true);
         encoder.countCopied(attachment.byteLength, at);
       }
@@ -145,7 +147,7 @@ export class MessageCodec {
       throw new ProtocolError(`A message of ${bytes.length} bytes claims ${valueBytes}.`);
     }
     const end = HEADER_BYTES + valueBytes;
-    const attachments = readAttachments(bytes, end, header.attachments);
+    const attachments = this.#attachments(bytes, end, header.attachments);
     const memory = this.#room(valueBytes);
     memory.u8.set(bytes.subarray(HEADER_BYTES, end));
     this.#decoder.openStream = openStream;
@@ -154,6 +156,12 @@ export class MessageCodec {
     } finally {
       this.#decoder.openStream = undefined;
     }
+  }
+
+  /** The attachments, which begin at `from`. Sets what all resizable buffers of the message may reserve. */
+  #attachments(bytes: Uint8Array, from: number, count: number): ArrayBuffer[] {
+    this.#decoder.growthBytes = MAX_GROWTH_BYTES;
+    return readAttachments(bytes, from, count, this.#decoder);
   }
 
   #room(bytes: number): Memory {
@@ -237,7 +245,12 @@ function writeAttachments(
 }
 
 /** Copies of the attachments, each alone in its buffer. Throws ProtocolError. */
-function readAttachments(bytes: Uint8Array, from: number, count: number): ArrayBuffer[] {
+function readAttachments(
+  bytes: Uint8Array,
+  from: number,
+  count: number,
+  decoder: Decoder,
+): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
   if (count === 0 && from === bytes.length) return buffers;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -249,11 +262,7 @@ function readAttachments(bytes: Uint8Array, from: number, count: number): ArrayB
       throw new ProtocolError(`Attachment ${index} of a message claims ${length} bytes.`);
     }
     const maximum = view.getFloat64(at + 8, true);
-    // A limit, since a hostile maximum would reserve memory that no byte of the message stands for.
-    const isResizable = maximum >= length && maximum <= Math.max(length, MAX_KEPT_BYTES);
-    const buffer = isResizable
-      ? new ArrayBuffer(length, { maxByteLength: maximum })
-      : new ArrayBuffer(length);
+    const buffer = maximum >= length ? decoder.resizable(length, maximum) : new ArrayBuffer(length);
     new Uint8Array(buffer).set(bytes.subarray(start, start + length));
     buffers.push(buffer);
     at = start + align8Large(length);

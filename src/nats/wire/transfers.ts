@@ -3,7 +3,8 @@
  * arrive, so that neither a server nor a client buffers more. Sizes are checked before memory is reserved.
  */
 import { Map, Promise } from "../../builtins.ts";
-import { ProtocolError } from "../../errors.ts";
+import { ProtocolError, WorkerLostError } from "../../errors.ts";
+import { lossOf } from "../loss.ts";
 import { bareMessage, CHUNK, GRANT, HEADER_BYTES, writeHeader } from "./frames.ts";
 
 /** Bytes of a chunk, if the server's limit allows. */
@@ -22,6 +23,9 @@ export const STALLED_MS = 60_000;
 /** Bytes of a message besides the payload that `maxPayloadBytes` limits. */
 export const MAX_OVERHEAD_BYTES: number = 2 * 1024 * 1024;
 
+/** Index of an empty chunk: no chunk follows. */
+const ALL_CHUNKS = 0xffffffff;
+
 export function chunkBytesFor(maxMessageBytes: number): number {
   return Math.max(1024, Math.min(CHUNK_BYTES, maxMessageBytes - HEADER_BYTES));
 }
@@ -29,7 +33,11 @@ export function chunkBytesFor(maxMessageBytes: number): number {
 interface Outgoing {
   readonly bytes: Uint8Array;
   readonly chunkBytes: number;
+  /** Announces it once more; undefined: that is not done. */
+  readonly announce: (() => void) | undefined;
   readonly resolve: (isSent: boolean) => void;
+  /** Checks since it was announced, until the receiver has answered. */
+  unanswered: number;
   next: number;
   movedAt: number;
 }
@@ -50,13 +58,23 @@ export class OutgoingTransfers {
   }
 
   /** Resolves with true when all chunks were sent, with false when the transfer was given up. */
-  start(key: string, bytes: Uint8Array, chunkBytes: number, now: number): Promise<boolean> {
+  start(
+    key: string,
+    bytes: Uint8Array,
+    chunkBytes: number,
+    now: number,
+    announce?: () => void,
+  ): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#transfers.set(key, { bytes, chunkBytes, resolve, next: 0, movedAt: now });
+      const transfer = { bytes, chunkBytes, announce, resolve, unanswered: 0, next: 0 };
+      this.#transfers.set(key, { ...transfer, movedAt: now });
     });
   }
 
-  /** The receiver takes `granted` chunks in all. */
+  /**
+   * The receiver takes `granted` chunks in all. It repeats this while none arrives: the answer is an empty chunk, whose index
+   * counts those that were sent. It comes behind them.
+   */
   grant(
     key: string,
     id: number,
@@ -66,9 +84,14 @@ export class OutgoingTransfers {
     send: (chunk: Uint8Array) => void,
   ): void {
     const transfer = this.#transfers.get(key);
+    const sent = transfer === undefined ? ALL_CHUNKS : transfer.next;
+    if (granted > 0 && granted <= sent) {
+      send(bareMessage(CHUNK, { sender, count: id, word: sent }));
+    }
     if (transfer === undefined) return;
     const { bytes, chunkBytes } = transfer;
     const chunks = Math.ceil(bytes.length / chunkBytes);
+    transfer.unanswered = -Infinity;
     transfer.movedAt = now;
     while (transfer.next < Math.min(granted, chunks)) {
       const index = transfer.next++;
@@ -88,10 +111,11 @@ export class OutgoingTransfers {
     }
   }
 
-  /** Gives up transfers that have not moved since `before`. */
+  /** Gives up transfers that have not moved since `before`. Announces again those that the receiver may not know. */
   dropStalled(before: number): void {
     for (const [key, transfer] of this.#transfers) {
       if (transfer.movedAt < before) this.#end(key, transfer, false);
+      else if (transfer.unanswered++ > 0) transfer.announce?.();
     }
   }
 
@@ -108,6 +132,8 @@ interface Incoming {
   filled: number;
   granted: number;
   movedAt: number;
+  /** `next` at the last check. */
+  checked: number;
 }
 
 interface Waiting {
@@ -147,7 +173,7 @@ export class IncomingTransfers {
         `A message of ${total} bytes was announced; the limit is ${this.#maxBytes} (maxPayloadBytes).`,
       );
     }
-    if (this.#transfers.has(key) || this.#waiting.has(key)) return false;
+    if (this.#transfers.has(key) || this.#waiting.has(key)) return true; // it was announced again
     if (this.#waiting.size === 0 && this.#hasRoom(total)) this.#start(key, { total, grant });
     else if (waits && this.#waiting.size < MAX_WAITING) this.#waiting.set(key, { total, grant });
     else return false;
@@ -168,21 +194,26 @@ export class IncomingTransfers {
       filled: 0,
       granted: WINDOW,
       movedAt: this.#now,
+      checked: -1,
     });
     grant(WINDOW);
   }
 
-  /** The whole message with its last chunk. Throws ProtocolError if a chunk is missing or does not fit. */
+  /** The whole message with its last chunk. Throws WorkerLostError if one before it was lost, or ProtocolError. */
   chunk(key: string, index: number, message: Uint8Array, now: number): Uint8Array | undefined {
     const transfer = this.#transfers.get(key);
     this.#now = now;
     if (transfer === undefined) return undefined; // it was given up
     const part = message.subarray(HEADER_BYTES);
-    if (index !== transfer.next || transfer.filled + part.length > transfer.bytes.length) {
+    const { next } = transfer;
+    if (index > next) {
       this.drop(key);
-      throw new ProtocolError(
-        `Chunk ${index} arrived in the place of ${transfer.next}: a part of the message was lost.`,
-      );
+      throw new WorkerLostError(lossOf(undefined, "a part of a large message was lost on the way"));
+    }
+    if (part.length === 0) return undefined; // none was lost
+    if (index < next || transfer.filled + part.length > transfer.bytes.length) {
+      this.drop(key);
+      throw new ProtocolError(`Chunk ${index} arrived in the place of ${next}, or is too large.`);
     }
     transfer.bytes.set(part, transfer.filled);
     transfer.filled += part.length;
@@ -218,11 +249,18 @@ export class IncomingTransfers {
     for (const key of this.#transfers.keys()) if (key.startsWith(prefix)) this.drop(key);
   }
 
-  /** Drops transfers that have not moved since `before`, and returns their keys. Those that wait tell their senders. */
+  /**
+   * Drops transfers that have not moved since `before`, and returns their keys. Asks the senders of those where no chunk arrives.
+   * Those that wait tell their senders.
+   */
   dropStalled(before: number): string[] {
     for (const { grant } of this.#waiting.values()) grant(0);
     const stalled: string[] = [];
-    for (const [key, { movedAt }] of this.#transfers) if (movedAt < before) stalled.push(key);
+    for (const [key, transfer] of this.#transfers) {
+      if (transfer.movedAt < before) stalled.push(key);
+      else if (transfer.checked === transfer.next) transfer.grant(transfer.granted);
+      transfer.checked = transfer.next;
+    }
     for (const key of stalled) this.drop(key);
     return stalled;
   }

@@ -13,9 +13,16 @@ export function moduleFinder(
 
 export const runningModule = (source: string): string => source;
 
-/** The script of workers lies beside the file that contains this. Bundlers find it by `ownWorker` in `threads.ts`. */
+/** In place of the script of workers, in a bundle that has no URL (esbuild's format "iife"), or one below which nothing lies. */
+export const NOWHERE: URL = new URL("heddle:/worker.js");
+
+/** The script of workers lies beside the file that contains this. */
 export function workerEntry(): WorkerEntry {
-  const base = import.meta.url;
-  const library = base.slice(0, base.lastIndexOf("/") + 1);
-  return { url: new URL("worker.js", library), library, mark: undefined };
+  let url = NOWHERE;
+  try {
+    url = new URL("worker.js", import.meta.url);
+  } catch {
+    // Workers that the program starts need none.
+  }
+  return { url, library: new URL(".", url).href, mark: undefined };
 }

@@ -1,43 +1,32 @@
 /**
  * Threads of a browser: web workers. What they lack of a thread's handle is made here:
  *
- * - An event for the end. A worker that ends by itself says so by a message. One that the browser kills says nothing, but its
- *   lock (Web Locks API, in secure contexts) is free then, and the host, which waits for that lock, gets it.
+ * - An event for the end. A worker that ends by itself says so by a message. The other ends are those by `terminate()`, which is
+ *   replaced. Browsers kill no worker alone: where its memory is exhausted, they end its page.
  * - Exceptions that end a worker. Browsers report one and let the worker go on; here it ends, as on other runtimes.
  * - Reading a port without the event loop. Messages come by events, so a record may be there before its payload
  *   (`lane/gated-consumer.ts`).
  */
 import { Error, JSON, MessageChannel, Promise, URL } from "../../builtins.ts";
 import { WorkerStartError } from "../../errors.ts";
-import { macrotask } from "./clock.ts";
+import { macrotask, timers } from "./clock.ts";
+import { NOWHERE } from "./modules.ts";
 import type {
   ParentHandle,
   PayloadPort,
   Runtime,
   ThreadOptions,
+  Timer,
   WorkerEntry,
   WorkerHandle,
 } from "../runtime.ts";
 
-/** First message to a worker: hold this lock while you live. */
-interface LockMessage {
-  readonly heddleLock: string;
-}
-/** From it: it has the lock, or it ends. */
-type LifeMessage = { readonly heddleLocked: true } | { readonly heddleExit: number };
+/** From a worker: heddle is loaded in it, or it ends. */
+type LifeMessage = { readonly heddleBegun: true } | { readonly heddleExit: number };
 
 function hasKey<Key extends string>(value: unknown, key: Key): value is Record<Key, unknown> {
   return typeof value === "object" && value !== null && key in value;
 }
-
-interface Locks {
-  request(name: string, callback: () => Promise<void> | void): Promise<void>;
-}
-const locksOf = (): Locks | undefined =>
-  (globalThis.navigator as { readonly locks?: Locks } | undefined)?.locks;
-
-let lastLock = 0;
-const lockPrefix = `heddle-${Math.random().toString(36).slice(2)}-`;
 
 export function createPort(port: MessagePort): PayloadPort {
   const arrived: (() => unknown)[] = [];
@@ -71,28 +60,33 @@ globalThis.document?.addEventListener("securitypolicyviolation", ({ effectiveDir
   violations.push(effectiveDirective);
 });
 
-/** Why a worker's script was not loaded. The browser tells no more than that. */
+/** Why a worker's script was not loaded, of which the browser tells `message` or nothing. */
 async function explainStart(
   url: URL | undefined,
   newViolations: readonly string[],
+  message: string,
 ): Promise<WorkerStartError> {
   const script = url === undefined
     ? "The script of a worker"
     : `The script of workers, ${url.href},`;
   const policy = newViolations.find((name) => /^(?:worker|script|child|default)-src/.test(name));
-  let reason =
+  let reason = message ||
     "the browser does not say why; it, or a module that it imports, may be missing or damaged";
   if (policy !== undefined) {
     reason =
       `the page's Content-Security-Policy forbids it (${policy}): it needs worker-src with its origin`;
   } else if (url !== undefined) {
     try {
-      const { ok, status, headers } = await fetch(url);
+      const { ok, status, headers, type: kind } = await fetch(url);
       const type = headers.get("content-type") ?? "none";
       if (!ok) reason = `the server answered ${status}`;
       else if (!/(?:java|ecma)script/.test(type)) {
         reason = `the server sends it with the type "${type}", and modules need text/javascript`;
-      } else if (globalThis.crossOriginIsolated && !headers.has("cross-origin-embedder-policy")) {
+      } else if (
+        // Responses of other origins do not show it.
+        kind === "basic" && globalThis.crossOriginIsolated &&
+        !headers.has("cross-origin-embedder-policy")
+      ) {
         reason = "it lacks the header Cross-Origin-Embedder-Policy, which its page has";
       }
     } catch (error) {
@@ -102,8 +96,16 @@ async function explainStart(
   return new WorkerStartError(`${script} could not be loaded: ${reason}.`);
 }
 
+/** Time without a message after which a worker of the program's own may be one that does not call `serve`. */
+const SILENT_MS = 5000;
+const SILENT =
+  "heddle: a worker that the program has started says nothing yet. Its script has to call serve(tasks) of " +
+  "heddle/browser/worker.";
+const warnIfSilent = (): Timer => timers.setTimeout(() => console.warn(SILENT), SILENT_MS);
+
 function createHandle(worker: Worker, url: URL | undefined, blob?: string): WorkerHandle {
   const earlier = violations.length;
+  const terminate = worker.terminate.bind(worker);
   let hasBegun = false;
   let isOver = false;
   let onError = (_error: unknown): void => {};
@@ -114,7 +116,8 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
   const end = (exitCode: number | undefined): void => {
     if (isOver) return;
     isOver = true;
-    worker.terminate();
+    warning?.clear();
+    terminate();
     if (blob !== undefined) URL.revokeObjectURL(blob);
     // Messages that it posted to its ports before its end wait in this event loop: their events come before these two turns.
     macrotask(() =>
@@ -124,20 +127,21 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
       })
     );
   };
-  const locks = locksOf();
-  const lock = `${lockPrefix}${lastLock++}`;
+  const warning = url === undefined ? warnIfSilent() : undefined;
+  worker.terminate = () => end(undefined); // by the program: a worker says nothing of that
   worker.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     hasBegun = true;
+    warning?.clear();
     if (hasKey(data, "heddleExit")) end(data.heddleExit as number);
-    else if (hasKey(data, "heddleLocked")) {
-      void locks!.request(lock, () => end(undefined)).catch(() => {});
-    } else if (!isOver) listeners.forEach((listener) => listener(data));
+    else if (!isOver && !hasKey(data, "heddleBegun")) {
+      listeners.forEach((listener) => listener(data));
+    }
   });
   worker.addEventListener("error", (event) => {
     event.preventDefault();
     if (isOver) return;
-    if (!hasBegun && !event.message) {
-      void explainStart(url, violations.slice(earlier)).then((error) => {
+    if (!hasBegun && (!event.message || blob !== undefined)) {
+      void explainStart(url, violations.slice(earlier), event.message).then((error) => {
         onError(error);
         end(undefined);
       });
@@ -146,7 +150,6 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
     onError((event.error as unknown) ?? new Error(event.message));
     end(1);
   });
-  if (locks !== undefined) worker.postMessage({ heddleLock: lock } satisfies LockMessage);
   return {
     post: (message, transfer) => worker.postMessage(message, (transfer ?? []) as Transferable[]),
     onMessage: (listener) => void listeners.push(listener),
@@ -161,15 +164,27 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
   };
 }
 
-/** A worker of heddle's own script, written so that bundlers recognize it and add the script to their output. */
-const ownWorker = (): Worker =>
-  new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-
-/** Scripts of other origins can be imported, but no worker may start with one. */
+/**
+ * Scripts of other origins can be imported, but no worker may start with one. By `import()`, since documents without an origin
+ * (sandboxed frames) start no module of a `blob:` URL. What comes before the script is loaded is dispatched again then.
+ */
 function foreignWorker(url: URL): WorkerHandle {
-  const source = `import ${JSON.stringify(url.href)};`;
+  const source = `const early = [];
+onmessage = (event) => early.push(event);
+import(${JSON.stringify(url.href)}).then(() => {
+  onmessage = null;
+  early.forEach((event) => dispatchEvent(event));
+}, (error) => setTimeout(() => { throw error; }));`;
   const blob = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  return createHandle(new Worker(blob, { type: "module" }), url, blob);
+  return createHandle(new Worker(blob), url, blob);
+}
+
+function givenWorker(worker: unknown): WorkerHandle {
+  if (typeof (worker as Partial<Worker> | undefined)?.terminate !== "function") {
+    const what = Object.prototype.toString.call(worker);
+    throw new WorkerStartError(`the given function has to return a Worker, and returned ${what}.`);
+  }
+  return createHandle(worker as Worker, undefined);
 }
 
 export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHandle {
@@ -179,15 +194,17 @@ export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHa
       `Workers of a browser have no ${refused.join(" and no ")} (option worker).`,
     );
   }
-  if (entry.create !== undefined) return createHandle(entry.create() as Worker, undefined);
-  let worker: Worker;
-  try {
-    worker = ownWorker();
-  } catch (error) {
-    if ((error as { readonly name?: unknown }).name !== "SecurityError") throw error;
-    return foreignWorker(entry.url);
+  const { create, url } = entry;
+  if (create !== undefined) return givenWorker(create());
+  if (url === NOWHERE) {
+    throw new WorkerStartError(
+      "heddle does not know where its script of workers is, since its bundle has no import.meta.url. Give createPool() a " +
+        "function that starts a worker, in place of a URL.",
+    );
   }
-  return createHandle(worker, entry.url);
+  // Browsers differ in whether a worker with a script of another origin throws or has an error later.
+  if (url.origin !== globalThis.origin) return foreignWorker(url);
+  return createHandle(new Worker(url, { type: "module" }), url);
 }
 
 type Listen = (type: string, listener: (event: never) => void) => void;
@@ -219,13 +236,7 @@ function createParent(): ParentHandle {
     close();
   };
   Object.defineProperty(scope, "close", { configurable: true, value: () => exit(0) });
-  addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-    if (!hasKey(data, "heddleLock")) return receive(data);
-    void locksOf()?.request(data.heddleLock as string, () => {
-      postMessage({ heddleLocked: true } satisfies LifeMessage);
-      return new Promise<void>(() => {});
-    }).catch(() => {}); // in contexts that are not secure
-  });
+  addEventListener("message", ({ data }: MessageEvent<unknown>) => receive(data));
   addEventListener("error", (event: ErrorEvent) => {
     event.preventDefault();
     if (isTerminating) return;
@@ -233,6 +244,7 @@ function createParent(): ParentHandle {
     onUncaught(event.error ?? new Error(event.message));
     exit(1);
   });
+  postMessage({ heddleBegun: true } satisfies LifeMessage);
   return {
     post: (message, transfer = []) => postMessage(message, transfer),
     onMessage: (listener) => {

@@ -22,7 +22,7 @@ interface WorkerOptions {
   readonly name: string;
   readonly env: object | undefined;
   readonly argv: readonly string[] | undefined;
-  readonly workerData: object | undefined;
+  readonly workerData: unknown;
 }
 
 /** Bun's `Worker`. */
@@ -124,10 +124,15 @@ function print(name: OutputName, chunk: string | Uint8Array): void {
 function spawn(
   { url, mark }: WorkerEntry,
   name: string,
-  { env, argv }: ThreadOptions,
+  { env, argv, workerData }: ThreadOptions,
   isNative: (stream: object) => boolean,
 ): WorkerHandle {
-  const options: WorkerOptions = { name, workerData: dataOf(mark), env: env as object, argv };
+  const options: WorkerOptions = {
+    name,
+    workerData: dataOf(mark) ?? workerData,
+    env: env as object,
+    argv,
+  };
   // `new Worker` would make bundlers add the worker's module to their output.
   const worker = Reflect.construct(Worker, [url.href, options]) as BunWorker;
   // Asked while the thread starts, since the first look at the streams takes 4 ms.

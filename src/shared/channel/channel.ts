@@ -7,7 +7,7 @@ import { registerHandle, type SharedHandle } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
-import { Values } from "../values.ts";
+import { valuesOf } from "../values.ts";
 import type { Side } from "./ends.ts";
 import { CAPACITY, DEATHS, IS_NAMED, RING, RING_BYTES } from "./layout.ts";
 import { Operation } from "./operation.ts";
@@ -34,7 +34,7 @@ const collected = new FinalizationRegistry<{ queue: Queue; side: Side }>(({ queu
 
 /** The queue of a buffer in this thread, which all its ends here share. */
 function queueOf(memory: ObjectMemory): Queue {
-  return new Queue(memory, new Values(memory.thread.runtime));
+  return new Queue(memory, valuesOf(memory.thread.runtime));
 }
 
 /** One end. It may be sent to other threads, which then have ends of their own; this one stays as it is. */
@@ -64,8 +64,9 @@ abstract class End {
   /** The codec asks when it sends the end. */
   #send(): HandleParts {
     this.checkOpen();
-    const departure = this.queue.ends.depart(this.#side);
-    return { kind: `channel:${this.#side}:${departure}`, buffer: this.queue.memory.buffer };
+    const { name, departure } = this.queue.ends.depart(this.#side);
+    const { buffer } = this.queue.memory;
+    return { kind: `channel:${this.#side}:${name}`, buffer, departure };
   }
 
   /** Whether this end was closed. */

@@ -4,6 +4,7 @@
  */
 import { Error } from "../../builtins.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
+import type { Departure } from "../../realm/handles.ts";
 import { Guarded } from "../guarded.ts";
 import { indexOf } from "../threads/root.ts";
 import type { ObjectMemory } from "../memory.ts";
@@ -25,16 +26,16 @@ import {
 
 export type Side = "sender" | "receiver";
 
-const SENDERS = 1;
-const RECEIVERS = 2;
-/** Number of the next end that this thread sends. */
-const DEPARTURES = 3;
-/** Bytes: how many were sent and have not arrived, by their numbers, since of a broadcast several arrive with one. */
-const AWAY = 8;
-const NUMBERS = 64;
+/** Words of a thread's record; those of receivers follow those of senders. */
+const COUNTS = 1;
+const LAST_DEPARTURE = 3;
+const WITHOUT_SLOT = 4;
+const SLOTS = 8;
+const SLOT_COUNT = 32;
+/** Departures wrap here. An old one that arrives as late as that ends another's way early. */
+const LAST_NUMBER = 2 ** 30 - 1;
 
-const awayOf = (at: number, side: Side): number =>
-  4 * (at + AWAY) + (side === "sender" ? 0 : NUMBERS);
+const bitOf = (side: Side): number => side === "sender" ? 0 : 1;
 
 export class Ends extends Guarded {
   readonly #memory: ObjectMemory;
@@ -60,34 +61,82 @@ export class Ends extends Guarded {
   arrive(side: Side, departure: string): void {
     const [token = 0, number = 0] = departure.split(":").map(Number);
     this.locked(() => {
-      const at = ENDS + END_WORDS * indexOf(token);
-      const byte = awayOf(at, side) + (number & (NUMBERS - 1));
-      const { u8 } = this.#memory.view;
       // First: a thread that dies between the two has no end, and none is on its way to it.
-      if (this.words[at] === token && u8[byte]! > 0) u8[byte]!--;
+      this.#leaveSlot(token, number, side);
       this.#add(side);
     });
   }
 
-  /** An end of this thread is being sent: what `arrive` needs. */
-  depart(side: Side): string {
-    return this.locked(() => {
+  #leaveSlot(token: number, number: number, side: Side): boolean {
+    const at = ENDS + END_WORDS * indexOf(token);
+    if (this.words[at] !== token) return false;
+    const slot = this.#slotOf(at, number << 1 | bitOf(side));
+    if (slot < 0) return false;
+    Atomics.store(this.words, slot, 0);
+    return true;
+  }
+
+  /** The word of the slot that has this; -1: none does. */
+  #slotOf(at: number, entry: number): number {
+    for (let slot = at + SLOTS; slot < at + SLOTS + SLOT_COUNT; slot++) {
+      if (this.words[slot] === entry) return slot;
+    }
+    return -1;
+  }
+
+  /**
+   * An end of this thread is being sent: what `arrive` needs, and its way. It counts as an end until it has arrived. If it may arrive more than
+   * once, or too many are on their way, it counts until `end`.
+   */
+  depart(side: Side): { readonly name: string; readonly departure: Departure } {
+    const { token } = this.thread;
+    const number = this.locked(() => {
       const at = this.#record();
-      const number = this.words[at + DEPARTURES]!++;
-      this.#memory.view.u8[awayOf(at, side) + (number & (NUMBERS - 1))]!++;
-      return `${this.thread.token}:${number}`;
+      const slot = this.#slotOf(at, 0);
+      if (slot < 0) {
+        this.words[at + WITHOUT_SLOT + bitOf(side)]!++;
+        return 0;
+      }
+      const next = this.words[at + LAST_DEPARTURE]! % LAST_NUMBER + 1;
+      this.words[at + LAST_DEPARTURE] = next;
+      Atomics.store(this.words, slot, next << 1 | bitOf(side));
+      return next;
+    });
+    return { name: `${token}:${number}`, departure: new OwnDeparture(this, side, number) };
+  }
+
+  /** A departure of this thread that has a slot may arrive more than once: it counts until `endDeparture`. */
+  keepAway(side: Side, number: number): void {
+    this.locked(() => {
+      this.words[this.#record() + WITHOUT_SLOT + bitOf(side)]!++;
+      this.#leaveSlot(this.thread.token, number, side);
     });
   }
 
-  #away(at: number, side: Side): number {
-    const start = awayOf(at, side);
-    let count = 0;
-    for (let byte = start; byte < start + NUMBERS; byte++) count += this.#memory.view.u8[byte]!;
+  /** A departure of this thread does not arrive any more. `number` 0: it has no slot. */
+  endDeparture(side: Side, number: number): void {
+    this.whenFree(() => {
+      const at = this.#own;
+      if (this.words[at] !== this.thread.token) return;
+      if (number === 0) this.words[at + WITHOUT_SLOT + bitOf(side)]!--;
+      else if (!this.#leaveSlot(this.thread.token, number, side)) return;
+      this.#judge();
+    });
+  }
+
+  /** Ends of a side that a thread has, and has on their way. */
+  #countOf(at: number, side: Side): number {
+    const bit = bitOf(side);
+    let count = this.words[at + COUNTS + bit]! + this.words[at + WITHOUT_SLOT + bit]!;
+    for (let slot = at + SLOTS; slot < at + SLOTS + SLOT_COUNT; slot++) {
+      const entry = this.words[slot]!;
+      if (entry !== 0 && (entry & 1) === bit) count++;
+    }
     return count;
   }
 
   #add(side: Side): void {
-    this.words[this.#record() + (side === "sender" ? SENDERS : RECEIVERS)]!++;
+    this.words[this.#record() + COUNTS + bitOf(side)]!++;
   }
 
   /** The record of this thread. */
@@ -104,7 +153,7 @@ export class Ends extends Guarded {
   close(side: Side, reason?: unknown): void {
     const packed = reason === undefined ? undefined : this.#pack(reason); // runs its getters
     this.whenFree(() => {
-      const at = this.#own + (side === "sender" ? SENDERS : RECEIVERS);
+      const at = this.#own + COUNTS + bitOf(side);
       if (this.words[this.#own] !== this.thread.token || this.words[at] === 0) return;
       // First: a thread that dies between the two must not look like one that closed without a reason.
       if (packed !== undefined && this.words[REASON_BYTES] === 0) {
@@ -171,8 +220,8 @@ export class Ends extends Guarded {
     let receivers = 0;
     for (let at = ENDS; at < REASON; at += END_WORDS) {
       if (words[at] === 0) continue;
-      senders += words[at + SENDERS]! + this.#away(at, "sender");
-      receivers += words[at + RECEIVERS]! + this.#away(at, "receiver");
+      senders += this.#countOf(at, "sender");
+      receivers += this.#countOf(at, "receiver");
     }
     if (senders === 0) {
       if (hasDied && words[REASON_BYTES] === 0 && words[NO_SENDERS] === 0) {
@@ -189,10 +238,35 @@ export class Ends extends Guarded {
     let hadSenders = false; // not those on their way: perhaps they have arrived
     for (let at = ENDS; at < REASON; at += END_WORDS) {
       if (words[at] === 0 || this.thread.root.isAlive(words[at]!)) continue;
-      if (words[at + SENDERS]! > 0) hadSenders = true;
+      if (words[at + COUNTS]! > 0) hadSenders = true;
       Atomics.store(words, at, 0);
     }
     this.#judge(hadSenders);
+  }
+}
+
+/** An end that this thread has sent, as the call that carries it knows it. */
+class OwnDeparture implements Departure {
+  readonly #ends: Ends;
+  readonly #side: Side;
+  #number: number;
+  #carriers = 0;
+
+  constructor(ends: Ends, side: Side, number: number) {
+    this.#ends = ends;
+    this.#side = side;
+    this.#number = number;
+  }
+
+  carry(isRepeated: boolean): void {
+    this.#carriers++;
+    if (this.#number === 0 || !isRepeated) return;
+    this.#ends.keepAway(this.#side, this.#number);
+    this.#number = 0;
+  }
+
+  end(): void {
+    if (--this.#carriers <= 0) this.#ends.endDeparture(this.#side, this.#number);
   }
 }
 

@@ -17,13 +17,14 @@
  *   101  is named            1: it does not end by itself; written once
  *   104  send waits          wait set
  *   112  receive waits       wait set
- *   128  ends                [token, senders, receivers, departures] of each thread; at word 8 of it 64 bytes for the senders that
- *                            it has sent, and 64 for the receivers: how many with that number modulo 64 are on their way
+ *   128  ends                of each thread: [token, senders, receivers, number of its last departure, senders and receivers on their
+ *                            way that have no slot], then 32 slots: number << 1 | side of an end that it has sent, side 1: a receiver; 0: none
  *   10368 reason             8 KiB, for the stack of an error
  *   12416 ring
  *
- * A record: length in bytes, its header included, and its number; then the value. A length of -n skips n bytes to the start of the
- * ring. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
+ * A record: length in bytes, its header included, its number, and its state; then the value at byte 16. A length of -n skips n bytes to the start
+ * of the ring. State: WRITTEN; the token of the thread that writes a large value outside the latch, which alone changes it to WRITTEN or ABANDONED.
+ * Receivers skip ABANDONED records and those whose writer is dead. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
  * without a new `tail` is not there, and numbers are set, not counted, so the next operation corrects them.
  */
 import { MAX_THREADS } from "../threads/root.ts";
@@ -52,6 +53,11 @@ export const MAX_REASON_BYTES = 8192;
 /** Byte where the ring starts. */
 export const RING: number = 4 * REASON + MAX_REASON_BYTES;
 
-export const RECORD_HEADER_BYTES = 8;
+export const RECORD_HEADER_BYTES = 16;
+/** States of a record. */
+export const WRITTEN = 0;
+export const ABANDONED = -1;
+/** Bytes of a value up to which it is copied under a latch: it takes two microseconds then. */
+export const MAX_LATCHED_BYTES: number = 2 ** 14;
 /** `reason bytes` if a thread that died was the last to have a sender. */
 export const DIED = -1;

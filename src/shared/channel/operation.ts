@@ -72,7 +72,7 @@ export class Operation<T> implements Promise<T> {
     let result: Result<T>;
     try {
       this.#options.signal?.throwIfAborted();
-      result = this.#attempt(false);
+      result = this.#attempt(true);
       if (result !== undefined) {
         await this.#thread.loop.turn();
       } else {
@@ -138,16 +138,18 @@ export async function select<const Operations extends readonly Operation<unknown
   operations: Operations,
   options: SelectOptions = {},
 ): Promise<Selected<Operations>> {
-  checkWait(options);
-  if (operations.length === 0) {
-    throw new InvalidArgumentError("select() of no operations would wait for ever.");
+  // First: a select that is refused lets none of them happen.
+  const taken = operations.filter((operation) =>
+    operation instanceof Operation && operation.isIdle
+  );
+  for (const operation of taken) operation.take();
+  try {
+    checkOperations(operations, taken.length);
+    checkWait(options);
+  } catch (error) {
+    for (const operation of taken) operation.end();
+    throw error;
   }
-  if (operations.some((operation) => !(operation instanceof Operation && operation.isIdle))) {
-    throw new InvalidArgumentError(
-      "select() takes operations that have not begun: sends, receives and timers, made in the call.",
-    );
-  }
-  for (const operation of operations) operation.take();
   let chosen: { index: number; value: unknown } | undefined;
   const check = (): boolean => {
     const { length } = operations;
@@ -167,6 +169,17 @@ export async function select<const Operations extends readonly Operation<unknown
     for (const operation of operations) operation.end();
   }
   return chosen as Selected<Operations>;
+}
+
+function checkOperations(operations: readonly unknown[], idle: number): void {
+  if (operations.length === 0) {
+    throw new InvalidArgumentError("select() of no operations would wait for ever.");
+  }
+  if (idle < operations.length) {
+    throw new InvalidArgumentError(
+      "select() takes operations that have not begun: sends, receives and timers, made in the call.",
+    );
+  }
 }
 
 /** The longest delay of a timer. */

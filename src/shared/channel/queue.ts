@@ -3,7 +3,7 @@ import { PayloadTooLargeError, ProtocolError } from "../../errors.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
 import { INT, NUMBER } from "../../codec/tags.ts";
 import { copyWords, type Memory, viewMemory } from "../../memory/views.ts";
-import { Latch } from "../latch.ts";
+import { BUSY, Latch } from "../latch.ts";
 import type { ObjectMemory } from "../memory.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import type { Encoded, Values } from "../values.ts";
@@ -11,8 +11,10 @@ import { WaitSet } from "../wait-set.ts";
 import { Ends } from "./ends.ts";
 import { Turns } from "./turns.ts";
 import {
+  ABANDONED,
   CAPACITY,
   HEAD,
+  MAX_LATCHED_BYTES,
   RECEIVE_LATCH,
   RECEIVE_WAITS,
   RECEIVED,
@@ -23,7 +25,17 @@ import {
   SEND_WAITS,
   SENT,
   TAIL,
+  WRITTEN,
 } from "./layout.ts";
+
+/** Word of the state in a record. */
+const STATE = 2;
+/** Larger values are copied in parts, between which a thread that was stopped notices it. */
+const PART_BYTES = 2 ** 20;
+/** Memory for a copy that is kept for the next one. */
+const MAX_KEPT_BYTES = 2 ** 20;
+const NONE = -1;
+const LARGE = -2;
 
 /** What `receive` returns if there is no value. */
 export const NOTHING: unique symbol = Symbol("nothing");
@@ -45,6 +57,11 @@ export class Queue {
   readonly #receiveWaits: WaitSet;
   /** Where values are copied to before they are decoded. */
   #copy: Memory = viewMemory(new SharedArrayBuffer(1024));
+  #number = 0;
+  /** Word of the record that this thread writes outside the latch. Set after it was published. */
+  #claimed = NONE;
+  /** Position and offset of a large record that `#takeOne` has found. */
+  #large = { head: 0, at: 0 };
 
   constructor(memory: ObjectMemory, values: Values) {
     const { thread, view } = memory;
@@ -57,7 +74,7 @@ export class Queue {
     this.#capacity = i32[CAPACITY]!;
     this.sends = new Turns(thread.loop);
     this.receives = new Turns(thread.loop);
-    this.#ring = viewMemory(memory.buffer, RING, this.#ringBytes);
+    this.#ring = memory.part(RING, this.#ringBytes);
     this.#sendLatch = new Latch(i32, SEND_LATCH, thread, "a channel");
     this.#receiveLatch = new Latch(i32, RECEIVE_LATCH, thread, "a channel");
     this.#sendWaits = new WaitSet(i32, SEND_WAITS, thread);
@@ -94,17 +111,23 @@ export class Queue {
       if (this.ends.isOver("receiver")) throw noReceivers();
       if (!this.#hasRoom(encoded.bytes)) return false;
     }
-    const entered = this.#enter(this.#sendLatch, registers);
-    if (entered === "busy") return false;
-    let isSent = false;
-    let isDone = false;
+    let isSent: boolean | typeof BUSY;
+    let state = ABANDONED;
     try {
-      if (entered === "recover") this.#recount();
-      isSent = this.#write(encoded);
-      isDone = true;
+      isSent = this.#enter(this.#sendLatch, this.#sendOne, encoded, registers);
+      if (this.#claimed !== NONE) {
+        this.#copyIn(encoded);
+        state = WRITTEN;
+      }
     } finally {
-      this.#sendLatch.release(!isDone);
+      // By no call, as in `Latch.run`: a record that stayed unfinished would hold up the channel.
+      if (this.#claimed !== NONE) {
+        // SYNC(channel-value): the value, then its state; pairs with `#takeOne`.
+        Atomics.store(this.#ring.i32, this.#claimed + STATE, state);
+        this.#claimed = NONE;
+      }
     }
+    if (isSent === BUSY) return false;
     if (isSent) this.#receiveWaits.wake();
     else if (registers) return this.send(encoded, registers); // another one took the room
     else this.ends.refresh();
@@ -113,38 +136,42 @@ export class Queue {
 
   /** Takes the oldest value: NOTHING if there is none, or another thread is just receiving. */
   receive(registers: boolean): unknown {
-    if (this.#isEmpty()) {
-      this.ends.refresh();
-      if (!registers) return NOTHING;
-      this.#receiveWaits.add();
-      if (this.#isEmpty()) return NOTHING;
-    }
-    if (this.#enter(this.#receiveLatch, registers) === "busy") return NOTHING;
-    let bytes = -1;
-    let number = 0;
-    let isDone = false;
-    try {
-      if (!this.#isEmpty()) {
-        const at = this.#oldest();
-        const { i32, f64 } = this.#ring;
-        bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
-        const value = at + RECORD_HEADER_BYTES;
-        const tag = i32[value >> 2]!;
-        if (tag === INT) number = i32[(value >> 2) + 1]!;
-        else if (tag === NUMBER) number = f64[(value >> 3) + 1]!;
-        else this.#copyOut(value, bytes);
-        Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
-        const head = Atomics.load(this.#i32, HEAD);
-        Atomics.store(this.#i32, HEAD, head + bytes + RECORD_HEADER_BYTES | 0);
-        if (tag === INT || tag === NUMBER) bytes = 0;
+    let isRegistered = false;
+    for (;;) {
+      const isEmpty = this.#isEmpty();
+      const bytes = isEmpty
+        ? NONE
+        : this.#enter(this.#receiveLatch, this.#takeOne, undefined, registers);
+      if (bytes === BUSY) return NOTHING;
+      if (bytes === LARGE) {
+        const taken = this.#takeLarge(registers);
+        if (taken !== NOTHING) return taken;
+        continue;
       }
-      isDone = true;
-    } finally {
-      this.#receiveLatch.release(!isDone);
+      if (bytes >= 0) {
+        this.#sendWaits.wake();
+        return bytes === 0 ? this.#number : this.values.decode(this.#copy, 0, bytes);
+      }
+      this.ends.refresh();
+      if (!registers || isRegistered) return NOTHING;
+      // SYNC(shared-set): the bit, then the positions and the state of the oldest record.
+      this.#receiveWaits.add();
+      isRegistered = true;
     }
-    if (bytes < 0) return registers ? this.receive(registers) : NOTHING;
+  }
+
+  /** Copies the oldest value without the latch, then takes it, unless another receiver has done so meanwhile: NOTHING. */
+  #takeLarge(registers: boolean): unknown {
+    const { head, at } = this.#large;
+    const bytes = this.#ring.i32[at >> 2]! - RECORD_HEADER_BYTES;
+    if (bytes <= 0 || bytes > this.#ringBytes) return NOTHING; // it was overwritten
+    this.#copyOut(at + RECORD_HEADER_BYTES, bytes);
+    const isTaken = this.#enter(this.#receiveLatch, this.#takeAt, head, registers);
+    if (isTaken !== true) return NOTHING;
     this.#sendWaits.wake();
-    return bytes === 0 ? number : this.values.decode(this.#copy, 0, bytes);
+    const value = this.values.decode(this.#copy, 0, bytes);
+    if (bytes > MAX_KEPT_BYTES) this.#copy = viewMemory(new SharedArrayBuffer(1024));
+    return value;
   }
 
   /** Whether a receiver has nothing to wait for any more. */
@@ -153,11 +180,58 @@ export class Queue {
     return this.ends.isOver("sender") && this.#isEmpty();
   }
 
-  #enter(latch: Latch, waits: boolean): "taken" | "recover" | "busy" {
-    if (waits && this.thread.mayBlock) return latch.take() ? "recover" : "taken";
-    const outcome = latch.trySoon();
-    if (outcome === "busy" && waits) this.thread.loop.checkSoon();
-    return outcome;
+  /** Runs `f` under the latch. BUSY: another thread has it; `waits` in the event loop, which tries again soon. */
+  #enter<Argument, Result>(
+    latch: Latch,
+    f: (isDamaged: boolean, argument: Argument) => Result,
+    argument: Argument,
+    waits: boolean,
+  ): Result | typeof BUSY {
+    const result = latch.run(f, argument, !waits || this.thread.mayBlock);
+    if (result === BUSY && waits) this.thread.loop.checkSoon();
+    return result;
+  }
+
+  /** Under the send latch. False: there is no room. */
+  readonly #sendOne = (isDamaged: boolean, encoded: Encoded): boolean => {
+    if (isDamaged) this.#recount();
+    return this.#write(encoded);
+  };
+
+  /**
+   * Under the receive latch: takes the oldest record. Its bytes are in `#copy`, 0: it is the number `#number`; NONE: there is none that
+   * was written; LARGE: it is at `#large`, and stays there.
+   */
+  readonly #takeOne = (): number => {
+    const at = this.#oldest();
+    if (at === NONE) return NONE;
+    const { i32, f64 } = this.#ring;
+    const bytes = i32[at >> 2]! - RECORD_HEADER_BYTES;
+    if (bytes > MAX_LATCHED_BYTES) {
+      this.#large = { head: Atomics.load(this.#i32, HEAD), at };
+      return LARGE;
+    }
+    const value = at + RECORD_HEADER_BYTES;
+    const tag = i32[value >> 2]!;
+    if (tag === INT) this.#number = i32[(value >> 2) + 1]!;
+    else if (tag === NUMBER) this.#number = f64[(value >> 3) + 1]!;
+    else this.#copyOut(value, bytes);
+    this.#pass(at);
+    return tag === INT || tag === NUMBER ? 0 : bytes;
+  };
+
+  /** Under the receive latch: takes the oldest record if it is at this position. */
+  readonly #takeAt = (_: boolean, head: number): boolean => {
+    if (Atomics.load(this.#i32, HEAD) !== head) return false;
+    this.#pass(head & (this.#ringBytes - 1));
+    return true;
+  };
+
+  /** Under the receive latch: the oldest record, at this offset, is taken or skipped. */
+  #pass(at: number): void {
+    const { i32 } = this.#ring;
+    Atomics.store(this.#i32, RECEIVED, i32[(at >> 2) + 1]!);
+    Atomics.store(this.#i32, HEAD, Atomics.load(this.#i32, HEAD) + i32[at >> 2]! | 0);
   }
 
   /** Under the send latch, whose last holder has died: `sent` is the number of the last record that is there. */
@@ -212,31 +286,50 @@ export class Queue {
       index = 0;
     }
     const number = ((received - sent | 0) > 0 ? received : sent) + 1 | 0;
+    const isLarge = bytes > MAX_LATCHED_BYTES;
     ring.i32[index >> 2] = bytes + RECORD_HEADER_BYTES;
     ring.i32[(index >> 2) + 1] = number;
-    copyWords(memory, ring, index + RECORD_HEADER_BYTES, bytes);
+    ring.i32[(index >> 2) + STATE] = isLarge ? this.thread.token : WRITTEN;
+    if (!isLarge) copyWords(memory, ring, index + RECORD_HEADER_BYTES, bytes);
     // SYNC(channel-record): the record, then its position; pairs with `#oldest`.
     Atomics.store(i32, TAIL, tail + bytes + RECORD_HEADER_BYTES | 0);
+    if (isLarge) this.#claimed = index >> 2;
     Atomics.store(i32, SENT, number);
     return true;
   }
 
-  /** Offset of the oldest record. */
+  /** Writes the value of the record that this thread has claimed. */
+  #copyIn({ memory, bytes }: Encoded): void {
+    const start = 4 * this.#claimed + RECORD_HEADER_BYTES;
+    for (let from = 0; from < bytes; from += PART_BYTES) {
+      this.thread.checkLife(); // what it claimed belongs to others once it was stopped
+      this.#ring.u8.set(memory.u8.subarray(from, Math.min(from + PART_BYTES, bytes)), start + from);
+    }
+  }
+
+  /** Offset of the oldest record, without those that will never be written. NONE: there is none, or it is not written yet. */
   #oldest(): number {
     const i32 = this.#i32;
-    let head = Atomics.load(i32, HEAD);
-    let at = head & (this.#ringBytes - 1);
-    const length = this.#ring.i32[at >> 2]!;
-    if (length < 0) {
-      head = head - length | 0;
-      Atomics.store(i32, HEAD, head);
-      at = head & (this.#ringBytes - 1);
+    while (!this.#isEmpty()) {
+      let head = Atomics.load(i32, HEAD);
+      let at = head & (this.#ringBytes - 1);
+      const length = this.#ring.i32[at >> 2]!;
+      if (length < 0) {
+        head = head - length | 0;
+        Atomics.store(i32, HEAD, head);
+        at = head & (this.#ringBytes - 1);
+      }
+      const bytes = this.#ring.i32[at >> 2]!;
+      if (bytes < RECORD_HEADER_BYTES || bytes > this.#ringBytes - at || (bytes & 7) !== 0) {
+        throw new ProtocolError(`A record of ${bytes} bytes in a channel is impossible.`);
+      }
+      const state = Atomics.load(this.#ring.i32, (at >> 2) + STATE);
+      if (state === WRITTEN) return at;
+      if (state !== ABANDONED && !this.thread.root.isGone(state, this.thread.nowMs)) return NONE;
+      this.#pass(at);
+      this.#sendWaits.wake();
     }
-    const bytes = this.#ring.i32[at >> 2]!;
-    if (bytes < RECORD_HEADER_BYTES || bytes > this.#ringBytes - at || (bytes & 7) !== 0) {
-      throw new ProtocolError(`A record of ${bytes} bytes in a channel is impossible.`);
-    }
-    return at;
+    return NONE;
   }
 
   #copyOut(from: number, bytes: number): void {

@@ -31,6 +31,8 @@ const WAIT_SET = 16;
 const MEMBERS = WAIT_SET + 2 * WAIT_SET_WORDS;
 const END = MEMBERS + THREAD_NUMBERS_WORDS;
 
+const MAX_PENDING = 2 ** 31 - 1;
+
 const AT_BARRIER = "Waiting at this barrier";
 const FOR_GROUP = "Waiting for this group";
 
@@ -55,7 +57,7 @@ class Members extends Guarded {
     return this.locked(() => f(this.words));
   }
 
-  later(f: (words: Int32Array<SharedArrayBuffer>) => void): void {
+  later(f: (words: Int32Array<SharedArrayBuffer>) => unknown): void {
     this.whenFree(() => f(this.words));
   }
 
@@ -149,7 +151,7 @@ export class Barrier extends SharedObject {
 
   #condition(
     { generation, resets }: { readonly generation: number; readonly resets: number },
-  ): { check(): boolean; leave(): void } {
+  ): { check(): boolean; leave(): boolean } {
     const { i32 } = this.#memory.view;
     let isOver = false;
     return {
@@ -163,11 +165,20 @@ export class Barrier extends SharedObject {
         return isOver;
       },
       leave: () => {
-        if (isOver) return;
-        this.#members.later((words) => {
-          const isSame = words[GENERATION] === generation && words[RESETS] === resets;
-          if (isSame && words[POISONED] === 0) words[ARRIVED]!--;
-        });
+        if (isOver || Atomics.load(i32, GENERATION) !== generation) return true;
+        // Under the latch: it opens with this arrival, or without it.
+        const withdraw = (words: Int32Array<SharedArrayBuffer>): boolean => {
+          if (words[GENERATION] !== generation) return true;
+          if (words[RESETS] === resets && words[POISONED] === 0) words[ARRIVED]!--;
+          return false;
+        };
+        try {
+          return this.#members.run(withdraw);
+        } catch {
+          // The main thread gave up on the latch, whose holder is suspended.
+          this.#members.later(withdraw);
+          return false;
+        }
       },
     };
   }
@@ -220,6 +231,11 @@ export class WaitGroup extends SharedObject {
       const sum = words[COUNT]! + count;
       if (sum < 0) {
         throw new InvalidArgumentError("There were more calls of done() than add() has announced.");
+      }
+      if (words[ARRIVED]! + count > MAX_PENDING) {
+        throw new InvalidArgumentError(
+          `add(${count}): ${words[ARRIVED]} are pending, and a group holds at most 2 ** 31 - 1.`,
+        );
       }
       words[COUNT] = sum;
       this.#members.count();

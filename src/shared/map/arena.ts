@@ -65,10 +65,15 @@ export class Arena {
   /** Whether the last `allocate` failed because a reader stays inside: others may have to wait, too. */
   isHeld = false;
 
+  /** Whether so many bytes fit if nothing else is there. */
+  canHold(bytes: number): boolean {
+    return 2 ** Arena.orderOf(bytes) <= this.#head[MAX_BLOCKS]!;
+  }
+
   /** A block of at least `bytes` bytes; -1: there is none. */
   allocate(bytes: number): number {
     this.isHeld = false;
-    if (bytes > this.#head[MAX_BLOCKS]! * BLOCK_BYTES) return -1;
+    if (!this.canHold(bytes)) return -1;
     const order = Arena.orderOf(bytes);
     if (this.#head[IS_UNFINISHED] === 1) this.finish();
     if (this.#head[LIMBO_COUNT]! >= LIMBO_BATCH) this.#turn();

@@ -31,13 +31,15 @@ function mix(hash: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** Throws TypeError for what cannot be a key. */
-export function hashKey(key: Key): HashedKey {
+/**
+ * Throws TypeError for what cannot be a key. `seed`: the map's, so that nobody outside can choose keys of one hash.
+ */
+export function hashKey(key: Key, seed: number): HashedKey {
   if (typeof key === "number") {
     const number = key === 0 ? 0 : key; // -0 is 0
     numberMemory[0] = number;
     if (number !== number) return { kind: NUMBER, hash: NAN_HASH, text: "", number }; // it has many bits
-    const hash = mix(numberWords[0]! ^ Math.imul(numberWords[1]!, 0x9e37_79b1));
+    const hash = mix(seed ^ numberWords[0]! ^ Math.imul(numberWords[1]!, 0x9e37_79b1));
     return { kind: NUMBER, hash, text: "", number };
   }
   const isBigInt = typeof key === "bigint";
@@ -47,7 +49,7 @@ export function hashKey(key: Key): HashedKey {
     );
   }
   const text = String(key);
-  let hash = isBigInt ? 0x1234_5678 : 0x811c_9dc5 | 0;
+  let hash = mix(seed ^ (isBigInt ? 0x1234_5678 : 0x811c_9dc5));
   let all = 0;
   // FNV-1a, by UTF-16 units (Fowler, Noll, Vo).
   for (let at = 0; at < text.length; at++) {

@@ -7,6 +7,7 @@
  *   6    entries at most     0: no limit; written once
  *   7    evicts              1: a cache; written once
  *   8    ttl                 f64, milliseconds; 0: none; written once
+ *   10   seed                of the hashes; written once
  *   32   latch
  *   33   deaths              when the map was last repaired
  *   34   size                entries
@@ -17,9 +18,13 @@
  *   41   is unfinished       1: after a death what is free is not known yet
  *   48   free lists          first block of each order; 32 words
  *   96   waits               wait set of `wait`, and of `update`
- *   128  update locks        64 words: 0 or the token of the thread that updates an entry of that hash
  *   192  snapshot            `visits` of every thread when `waiting` was filled; 256 words
- *   448  buckets             link to the first entry
+ *   448  reserved            [token, block + 1] of each thread that writes a large value outside the latch; it writes its own, under the
+ *                            latch; whoever repairs clears those of the dead
+ *   960  update locks        64 groups of 16 locks, each [token of the thread that updates an entry, hash of its key]. Taken under the
+ *                            latch, the hash first; given back by compare-exchange of the token
+ *   3008 buckets             link to the first entry
+ *   …    occupied            a bit for each bucket: set before its first link, cleared after its last
  *   …    states              a byte for each block: what starts there
  *   …    arena
  *
@@ -36,6 +41,7 @@
  *         word 9   link to the next entry that was removed
  *         word 10  key, padded to 8 bytes, then value
  */
+import { MAX_THREADS } from "../threads/root.ts";
 import { WAIT_SET_WORDS } from "../wait-set.ts";
 
 export const BUCKET_BITS = 4;
@@ -44,6 +50,7 @@ export const MAX_ENTRIES = 6;
 export const EVICTS = 7;
 /** Index in the f64 view. */
 export const TTL_F64 = 4;
+export const SEED = 10;
 export const LATCH = 32;
 export const DEATHS = 33;
 export const SIZE = 34;
@@ -57,10 +64,12 @@ export const FREE_LISTS = 48;
 export const MAX_ORDER = 31;
 export const ENTRY_WAITS = 96;
 export const UPDATE_WAITS: number = ENTRY_WAITS + WAIT_SET_WORDS;
-export const UPDATE_LOCKS = 128;
-export const UPDATE_LOCK_COUNT = 64;
 export const SNAPSHOT = 192;
-export const BUCKETS = 448;
+export const RESERVED: number = SNAPSHOT + MAX_THREADS;
+export const UPDATE_LOCKS: number = RESERVED + 2 * MAX_THREADS;
+export const UPDATE_LOCK_GROUPS = 64;
+export const UPDATE_GROUP_LOCKS = 16;
+export const BUCKETS: number = UPDATE_LOCKS + 2 * UPDATE_LOCK_GROUPS * UPDATE_GROUP_LOCKS;
 
 export const BLOCK_BYTES = 64;
 export const BLOCK_WORDS: number = BLOCK_BYTES / 4;
@@ -84,6 +93,8 @@ export const IS_FREE = 0x80;
 /** Where the parts are. */
 export interface Places {
   readonly bucketMask: number;
+  /** Word of the occupied bits. */
+  readonly occupied: number;
   /** Byte of the states. */
   readonly states: number;
   /** Byte of the arena, a multiple of 64. */
@@ -91,9 +102,11 @@ export interface Places {
 }
 
 export function placesOf(bucketBits: number, maxBlocks: number): Places {
-  const states = 4 * (BUCKETS + 2 ** bucketBits);
+  const occupied = BUCKETS + 2 ** bucketBits;
+  const states = 4 * (occupied + 2 ** (bucketBits - 5));
   return {
     bucketMask: 2 ** bucketBits - 1,
+    occupied,
     states,
     arena: Math.ceil((states + maxBlocks) / BLOCK_BYTES) * BLOCK_BYTES,
   };

@@ -10,6 +10,7 @@ import {
   MAX_BLOCKS,
   MAX_ENTRIES,
   placesOf,
+  SEED,
   TTL_F64,
 } from "./layout.ts";
 
@@ -61,6 +62,7 @@ export function createMap(
   i32[MAX_BLOCKS] = maxBlocks;
   i32[MAX_ENTRIES] = maxEntries === Infinity ? 0 : maxEntries;
   i32[EVICTS] = evicts ? 1 : 0;
+  i32[SEED] = Math.random() * 2 ** 32; // modulo 2 ** 32
   i32[DEATHS] = thread.root.deaths;
   f64[TTL_F64] = ttlMs === Infinity ? 0 : ttlMs;
   return memory;

@@ -1,5 +1,5 @@
 /** Maps and caches that all threads read at once. */
-import { TypeError } from "../../builtins.ts";
+import { Map, TypeError } from "../../builtins.ts";
 import { DeadlockError } from "../../errors.ts";
 import { SharedMemoryFullError } from "../../shared-errors.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
@@ -7,7 +7,7 @@ import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
-import { Values } from "../values.ts";
+import { type Values, valuesOf } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
 import { type HashedKey, hashKey, type Key, readKey } from "./keys.ts";
 import { ENTRY_WAITS, EVICTS, VALUE_BYTES } from "./layout.ts";
@@ -18,7 +18,7 @@ import {
   type SharedCacheOptions,
   type SharedMapOptions,
 } from "./options.ts";
-import { Table } from "./table.ts";
+import { type Life, Table } from "./table.ts";
 import { UpdateLocks } from "./update-locks.ts";
 
 export type { Key } from "./keys.ts";
@@ -29,7 +29,7 @@ const MAX_RUNS = 1000;
 /** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
 const MAX_HELD_MS = 250;
 
-/** Buckets that are cleared at once: others get their turn in between. */
+/** Buckets with entries that are cleared at once: others get their turn in between. */
 const CLEARED_BUCKETS = 1024;
 
 /**
@@ -54,20 +54,20 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     super("map", memory);
     this.#table = new Table(memory);
     this.#thread = memory.thread;
-    this.#values = new Values(memory.thread.runtime);
+    this.#values = valuesOf(memory.thread.runtime);
     this.#waits = new WaitSet(memory.view.i32, ENTRY_WAITS, memory.thread);
-    this.#updates = new UpdateLocks(memory);
+    this.#updates = new UpdateLocks(memory, this.#table);
   }
 
   /** A copy of the value; undefined if there is none. */
   get(key: K): V | undefined {
-    const found = this.#read(hashKey(key));
+    const found = this.#read(this.#hash(key));
     return found?.value;
   }
 
   /** Whether there is an entry. */
   has(key: K): boolean {
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     this.#thread.enter();
     try {
       return this.#table.find(hashed) >= 0;
@@ -80,13 +80,13 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   set(key: K, value: V, options: SetOptions = {}): this {
     const { ttlMs } = options;
     if (ttlMs !== undefined) checkTtl(ttlMs);
-    this.#put(key, hashKey(key), value, ttlMs === Infinity ? 0 : ttlMs, () => true);
+    this.#put(key, this.#hash(key), value, ttlMs === Infinity ? 0 : ttlMs, () => true);
     return this;
   }
 
   /** Removes the entry. Whether there was one. */
   delete(key: K): boolean {
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     const wasThere = this.#table.change(() => this.#table.remove(hashed));
     if (wasThere) this.#waits.wake();
     return wasThere;
@@ -99,7 +99,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** The same with a function, called if there is no entry. Another thread may call its own at the same time: both get the value of the one that was first. */
   getOrInsertComputed(key: K, compute: (key: K) => V): V {
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     for (;;) {
       const found = this.#read(hashed);
       if (found !== undefined) return found.value;
@@ -120,7 +120,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     options: WaitOptions = {},
   ): Promise<V> {
     checkWait(options);
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     const lock = await this.#updates.lock(hashed, options);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
@@ -138,7 +138,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   updateSync(key: K, fn: (value: V | undefined, key: K) => V, options: BlockOptions = {}): V {
     this.#thread.checkMayBlock("updateSync");
     checkWait(options);
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     const lock = this.#updates.lockSync(hashed, options.timeoutMs);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
@@ -155,12 +155,20 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   /** Resolves with the value of the key as soon as there is one for which `predicate` holds. */
   async wait(
     key: K,
-    predicate: (value: V) => boolean = () => true,
+    predicate?: (value: V) => boolean,
     options: WaitOptions = {},
   ): Promise<V> {
     checkWait(options);
-    const wait = this.#waitFor(key, predicate);
-    await this.#thread.loop.until(wait, waitingFor(key), options);
+    // Later checks run in the context of whoever changes something, the predicate in that of its caller.
+    let inContext: <Result>(f: () => Result) => Result = (f) => f();
+    const test = (value: V): boolean =>
+      predicate === undefined || inContext(() => predicate(value));
+    const wait = this.#waitFor(key, test);
+    const found = this.#thread.loop.until(wait, waitingFor(key), options);
+    if (wait.found === undefined && predicate !== undefined) {
+      inContext = this.#thread.runtime.bindContext();
+    }
+    await found;
     return wait.found!.value;
   }
 
@@ -182,7 +190,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     key: K,
     use: (bytes: Uint8Array<SharedArrayBuffer>) => Result,
   ): Result | undefined {
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     const table = this.#table;
     this.#thread.enter();
     try {
@@ -215,10 +223,9 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** Removes all entries. Those that others set meanwhile may stay. */
   clear(): void {
-    const { buckets } = this.#table;
-    for (let from = 0; from < buckets; from += CLEARED_BUCKETS) {
-      const to = Math.min(from + CLEARED_BUCKETS, buckets);
-      this.#table.change(() => this.#table.clear(from, to));
+    const table = this.#table;
+    for (let bucket = table.nextBucket(0); bucket >= 0;) {
+      bucket = table.change(() => table.clear(bucket, CLEARED_BUCKETS));
     }
     this.#waits.wake();
   }
@@ -244,16 +251,26 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   }
 
   #collect<Item>(item: (word: number) => Item): Item[] {
+    const table = this.#table;
     const items: Item[] = [];
-    for (let bucket = 0; bucket < this.#table.buckets; bucket++) {
+    for (let bucket = table.nextBucket(0); bucket >= 0; bucket = table.nextBucket(bucket + 1)) {
       this.#thread.enter();
       try {
-        this.#table.visitBucket(bucket, (word) => items.push(item(word)));
+        let words = table.entriesOf(bucket);
+        // An entry that was removed and set again meanwhile may be there twice: as it was, and at the end as it is.
+        if (words.length > 1) {
+          words = [...new Map(words.map((word) => [this.#keyOf(word), word])).values()];
+        }
+        for (const word of words) items.push(item(word));
       } finally {
         this.#thread.leave();
       }
     }
     return items;
+  }
+
+  #hash(key: K): HashedKey {
+    return hashKey(key, this.#table.seed);
   }
 
   #keyOf(word: number): K {
@@ -283,18 +300,17 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     key: K,
     hashed: HashedKey,
     value: V,
-    ttlMs: number | undefined | "kept",
+    life: Life,
     isWanted: () => boolean,
   ): boolean {
     const table = this.#table;
     const outcome = this.#values.encode(value, `The value of ${String(key)}`, (encoded) => {
-      const change = () => isWanted() ? table.put(hashed, encoded, ttlMs) : undefined;
-      let result = table.change(change);
+      let result = table.put(hashed, encoded, life, isWanted);
       if (result === "held") {
         const endMs = this.#thread.runtime.now() + MAX_HELD_MS;
         do {
           this.#thread.rest();
-          result = table.change(change);
+          result = table.put(hashed, encoded, life, isWanted);
         } while (result === "held" && this.#thread.runtime.now() < endMs);
       }
       return result;
@@ -332,7 +348,7 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     check(): boolean;
     found: { readonly value: V } | undefined;
   } {
-    const hashed = hashKey(key);
+    const hashed = this.#hash(key);
     const wait = {
       found: undefined as { readonly value: V } | undefined,
       check: () => {

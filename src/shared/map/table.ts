@@ -23,8 +23,11 @@ import {
   ORDER,
   type Places,
   placesOf,
+  RESERVED,
+  SEED,
   SIZE,
   TTL_F64,
+  UPDATE_LOCKS,
   USED,
   VALUE_BYTES,
   VERSION,
@@ -33,15 +36,27 @@ import {
 /** Entries of which the one that was used longest ago is evicted. Five find one of the oldest fifth nearly always (as in Redis). */
 const EVICTION_SAMPLE = 5;
 
-/** Looking at all entries for expired ones takes milliseconds. */
-const DROP_INTERVAL_MS = 1000;
+/** Looking at all entries for expired ones takes up to a tenth of the time at most. */
+const DROP_PAUSE = 10;
+
+/** Bytes of a value up to which it is written under the latch: it takes two microseconds then. */
+const MAX_LATCHED_BYTES = 2 ** 14;
+
+/** Larger values are copied in parts, between which a thread that was stopped notices it. */
+const PART_BYTES = 2 ** 20;
 
 /** "full": there is no room. "held": none but what a reader may read. Otherwise whether there was an entry of the key. */
 export type Put = "full" | "held" | boolean;
 
+/** Time to live of an entry, in milliseconds. 0: for ever; undefined: the map's; "kept": that of the entry before. */
+export type Life = number | undefined | "kept";
+
 export class Table extends Guarded {
   readonly memory: ObjectMemory;
   readonly evicts: boolean;
+  /** For `hashKey`. */
+  readonly seed: number;
+  readonly #reservation: number;
   readonly #places: Places;
   readonly #arena: Arena;
   readonly #maxEntries: number;
@@ -56,6 +71,8 @@ export class Table extends Guarded {
     this.#places = placesOf(i32[BUCKET_BITS]!, i32[MAX_BLOCKS]!);
     this.#arena = new Arena(memory, this.#places);
     this.evicts = i32[EVICTS] === 1;
+    this.seed = i32[SEED]!;
+    this.#reservation = RESERVED + 2 * memory.thread.index;
     this.#maxEntries = i32[MAX_ENTRIES]!;
     this.#ttlMs = f64[TTL_F64]!;
   }
@@ -69,8 +86,18 @@ export class Table extends Guarded {
     return this.#arena.bytes;
   }
 
-  get buckets(): number {
-    return this.#places.bucketMask + 1;
+  /** The first bucket from `bucket` on that may have entries; -1: there is none. */
+  nextBucket(bucket: number): number {
+    if (bucket > this.#places.bucketMask) return -1;
+    const { occupied } = this.#places;
+    const end = occupied + (this.#places.bucketMask >> 5);
+    let at = occupied + (bucket >> 5);
+    let bits = Atomics.load(this.words, at) & (-1 << (bucket & 31));
+    while (bits === 0) {
+      if (++at > end) return -1;
+      bits = Atomics.load(this.words, at);
+    }
+    return (at - occupied << 5) + 31 - Math.clz32(bits & -bits);
   }
 
   /** Runs `f` under the latch: no other thread changes the map. */
@@ -92,14 +119,16 @@ export class Table extends Guarded {
     return -1;
   }
 
-  /** Inside a visit: calls back with the word of each entry of a bucket. */
-  visitBucket(bucket: number, visit: (word: number) => void): void {
+  /** Inside a visit: the words of the entries of a bucket. */
+  entriesOf(bucket: number): number[] {
+    const words: number[] = [];
     let link = Atomics.load(this.words, BUCKETS + bucket);
     while (link !== 0) {
       const word = this.#reach(link);
       link = Atomics.load(this.memory.view.i32, word + NEXT);
-      if (!this.isExpired(word)) visit(word);
+      if (!this.isExpired(word)) words.push(word);
     }
+    return words;
   }
 
   isExpired(word: number): boolean {
@@ -128,15 +157,81 @@ export class Table extends Guarded {
     return this.memory.view.i32[word + ENTRY_VERSION]!;
   }
 
-  /** In a change: sets the value of a key. `ttlMs` 0: it stays; undefined: the map's; "kept": that of the entry. */
-  put(key: HashedKey, { memory, bytes }: Encoded, ttlMs: number | undefined | "kept"): Put {
-    const keySize = keyBytes(key);
-    const size = ENTRY_HEADER_BYTES + keySize + bytes;
-    const block = this.#allocate(size, key);
+  /**
+   * Sets the value of a key if `isWanted`, which runs under the latch, returns true; undefined: it did not. A large value is written outside
+   * the latch, into memory that only this thread knows, and becomes the entry under it: readers see old or new, and no thread waits for the copy.
+   */
+  put(key: HashedKey, value: Encoded, life: Life, isWanted: () => boolean): Put | undefined {
+    if (value.bytes <= MAX_LATCHED_BYTES) {
+      return this.locked(() => {
+        if (!isWanted()) return undefined;
+        const block = this.#take(key, value);
+        if (block < 0) return this.#arena.isHeld ? "held" : "full";
+        this.#fill(block, key, value);
+        return this.#publish(block, key, life);
+      });
+    }
+    const block = this.locked(() => isWanted() ? this.#reserve(key, value) : undefined);
+    if (typeof block !== "number") return block;
+    this.#fill(block, key, value);
+    return this.locked(() => {
+      // First: what is linked must not be freed as a reservation of the dead.
+      Atomics.store(this.words, this.#reservation, 0);
+      if (isWanted()) return this.#publish(block, key, life);
+      this.#arena.free(block, this.#orderOf(block));
+      return undefined;
+    });
+  }
+
+  /** In a change: a block that only this thread uses, until it is published. */
+  #reserve(key: HashedKey, value: Encoded): number | "full" | "held" {
+    const at = this.#reservation;
+    // Left by a change that gave up on the latch.
+    if (this.words[at] === this.thread.token) this.#dropReservation(at);
+    const block = this.#take(key, value);
     if (block < 0) return this.#arena.isHeld ? "held" : "full";
-    // All of it: what is written there is read before it is known.
+    this.words[at + 1] = block + 1;
+    Atomics.store(this.words, at, this.thread.token);
+    return block;
+  }
+
+  #dropReservation(at: number): void {
+    const block = this.words[at + 1]! - 1;
+    Atomics.store(this.words, at, 0);
+    this.#arena.free(block, this.#orderOf(block));
+  }
+
+  /** In a change: a block for an entry, with its order and key in it; -1: there is none. */
+  #take(key: HashedKey, { bytes }: Encoded): number {
+    const size = ENTRY_HEADER_BYTES + keyBytes(key) + bytes;
+    const block = this.#allocate(size, key);
+    if (block < 0) return -1;
     const word = this.#arena.wordOf(block);
+    // All of it: what is written there is read before it is known.
     this.memory.reach(4 * (word + BLOCK_WORDS * 2 ** Arena.orderOf(size)));
+    const at = 4 * word + ENTRY_HEADER_BYTES;
+    writeKey(this.memory.view, word, Arena.orderOf(size), key, at);
+    return block;
+  }
+
+  /** Writes a value into a block. */
+  #fill(block: number, key: HashedKey, { memory, bytes }: Encoded): void {
+    const word = this.#arena.wordOf(block);
+    const at = 4 * word + ENTRY_HEADER_BYTES + keyBytes(key);
+    const { view } = this.memory;
+    view.i32[word + VALUE_BYTES] = bytes;
+    if (bytes <= MAX_LATCHED_BYTES) return copyWords(memory, view, at, bytes);
+    for (let from = 0; from < bytes; from += PART_BYTES) {
+      this.thread.checkLife();
+      const part = memory.u8.subarray(from, Math.min(from + PART_BYTES, bytes));
+      view.u8.set(part, at + from);
+    }
+  }
+
+  /** In a change: makes a block that is filled the entry of its key. Whether there was one. */
+  #publish(block: number, key: HashedKey, life: Life): boolean {
+    const word = this.#arena.wordOf(block);
+    this.#reach(block + 1);
     // After the allocation, which may have evicted entries of this bucket.
     const place = this.#placeOf(key);
     const { i32, f64 } = this.memory.view;
@@ -145,14 +240,14 @@ export class Table extends Guarded {
     i32[word + HASH] = key.hash;
     i32[word + ENTRY_VERSION] = version;
     i32[word + USED] = version;
-    i32[word + VALUE_BYTES] = bytes;
-    f64[(word >> 1) + EXPIRES_F64] = this.#expiry(old, ttlMs);
-    const at = 4 * word + ENTRY_HEADER_BYTES;
-    writeKey(this.memory.view, word, Arena.orderOf(size), key, at);
-    copyWords(memory, this.memory.view, at + keySize, bytes);
+    f64[(word >> 1) + EXPIRES_F64] = this.#expiry(old, life);
     i32[word + NEXT] = old === 0 ? 0 : Atomics.load(i32, this.#arena.wordOf(old - 1) + NEXT);
     Atomics.store(this.words, VERSION, version);
     const wasThere = old !== 0 && !this.isExpired(this.#arena.wordOf(old - 1));
+    const bucket = key.hash & this.#places.bucketMask;
+    if (old === 0) {
+      Atomics.or(this.words, this.#places.occupied + (bucket >> 5), 1 << (bucket & 31));
+    }
     // SYNC(map-entry): the entry, then the link; pairs with `find`.
     Atomics.store(i32, place, block + 1);
     if (old === 0) Atomics.add(this.words, SIZE, 1);
@@ -160,12 +255,17 @@ export class Table extends Guarded {
     return wasThere;
   }
 
-  #expiry(old: number, ttlMs: number | undefined | "kept"): number {
-    if (ttlMs === "kept" && old !== 0) {
+  #orderOf(block: number): number {
+    const word = this.#arena.wordOf(block);
+    return this.memory.reach(4 * (word + BLOCK_WORDS)).i32[word + ORDER]! & 0xff;
+  }
+
+  #expiry(old: number, life: Life): number {
+    if (life === "kept" && old !== 0) {
       const word = this.#arena.wordOf(old - 1);
       if (!this.isExpired(word)) return this.memory.view.f64[(word >> 1) + EXPIRES_F64]!;
     }
-    const lifeMs = typeof ttlMs === "number" ? ttlMs : this.#ttlMs;
+    const lifeMs = typeof life === "number" ? life : this.#ttlMs;
     return lifeMs === 0 ? 0 : this.thread.runtime.coarseNow() + lifeMs;
   }
 
@@ -179,23 +279,31 @@ export class Table extends Guarded {
     return !isExpired;
   }
 
-  /** In a change: removes everything from some buckets. */
-  clear(from: number, to: number): void {
-    for (let bucket = from; bucket < to; bucket++) {
-      let link = Atomics.load(this.words, BUCKETS + bucket);
-      while (link !== 0) {
+  /** In a change: removes everything from `count` buckets from this one on. The next bucket with entries; -1: there is none. */
+  clear(bucket: number, count: number): number {
+    for (let left = count; bucket >= 0 && left > 0; left--) {
+      for (let link: number; (link = Atomics.load(this.words, BUCKETS + bucket)) !== 0;) {
         this.#reach(link);
         this.#unlink(BUCKETS + bucket, link);
-        link = Atomics.load(this.words, BUCKETS + bucket);
       }
+      bucket = this.nextBucket(bucket + 1);
     }
+    return bucket;
+  }
+
+  /** In a change: a bucket has no entries. Numbers beyond the last one, of links within entries, mean nothing. */
+  #markEmpty(bucket: number): void {
+    if (bucket > this.#places.bucketMask) return;
+    Atomics.and(this.words, this.#places.occupied + (bucket >> 5), ~(1 << (bucket & 31)));
   }
 
   #unlink(place: number, link: number): void {
     const { i32 } = this.memory.view;
     const word = this.#arena.wordOf(link - 1);
     this.words[VERSION] = this.words[VERSION]! + 1 | 0;
-    Atomics.store(i32, place, Atomics.load(i32, word + NEXT));
+    const next = Atomics.load(i32, word + NEXT);
+    Atomics.store(i32, place, next);
+    if (next === 0) this.#markEmpty(place - BUCKETS);
     Atomics.sub(this.words, SIZE, 1);
     this.#arena.retire(link - 1);
   }
@@ -207,7 +315,7 @@ export class Table extends Guarded {
     }
     let block = this.#arena.allocate(bytes);
     if (block < 0 && this.#dropExpired() > 0) block = this.#arena.allocate(bytes);
-    if (!this.evicts || bytes > (this.words[MAX_BLOCKS]! * 4 * BLOCK_WORDS) / 2) return block;
+    if (!this.evicts || !this.#arena.canHold(bytes)) return block;
     while (block < 0 && this.size > 0 && !this.#arena.isHeld) {
       // Some at a time: what they leave is free after a grace period only.
       for (let count = Math.min(this.size, 16); count > 0; count--) if (!this.#evict()) return -1;
@@ -217,11 +325,11 @@ export class Table extends Guarded {
   }
 
   #dropExpired(): number {
-    const nowMs = this.thread.runtime.coarseNow();
-    if (nowMs < this.#nextDropMs) return 0;
-    this.#nextDropMs = nowMs + DROP_INTERVAL_MS;
+    const { now } = this.thread.runtime;
+    const startMs = now();
+    if (startMs < this.#nextDropMs) return 0;
     let dropped = 0;
-    for (let bucket = 0; bucket < this.buckets; bucket++) {
+    for (let bucket = this.nextBucket(0); bucket >= 0; bucket = this.nextBucket(bucket + 1)) {
       let place = BUCKETS + bucket;
       for (let link = Atomics.load(this.words, place); link !== 0;) {
         const word = this.#reach(link);
@@ -232,19 +340,24 @@ export class Table extends Guarded {
         link = Atomics.load(this.memory.view.i32, place);
       }
     }
+    const endMs = now();
+    this.#nextDropMs = endMs + DROP_PAUSE * (endMs - startMs);
     return dropped;
   }
 
   /** Removes the one of some entries that was used longest ago. False: there are none. */
   #evict(): boolean {
-    let bucket = Math.floor(Math.random() * this.buckets);
+    let bucket = Math.floor(Math.random() * (this.#places.bucketMask + 1));
     let oldestPlace = -1;
     let oldestLink = 0;
     let oldestAge = -1;
     const version = this.words[VERSION]!;
-    for (let seen = 0, left = this.buckets; seen < EVICTION_SAMPLE && left > 0; left--) {
-      bucket = bucket + 1 & this.#places.bucketMask;
+    for (let seen = 0, left = 2 * EVICTION_SAMPLE; seen < EVICTION_SAMPLE && left > 0; left--) {
+      bucket = this.nextBucket(bucket);
+      if (bucket < 0) bucket = this.nextBucket(0);
+      if (bucket < 0) break;
       let place = BUCKETS + bucket;
+      if (Atomics.load(this.words, place) === 0) this.#markEmpty(bucket); // its last change was cut short by a death
       for (let link = Atomics.load(this.words, place); link !== 0;) {
         const word = this.#reach(link);
         const { i32 } = this.memory.view;
@@ -254,6 +367,7 @@ export class Table extends Guarded {
         place = word + NEXT;
         link = Atomics.load(i32, place);
       }
+      bucket++;
     }
     if (oldestLink === 0) return false;
     this.#unlink(oldestPlace, oldestLink);
@@ -292,11 +406,20 @@ export class Table extends Guarded {
   }
 
   protected override repair(isDamaged: boolean): void {
-    if (!isDamaged) return;
-    // A change is one store of a link. The size and the free memory are derived from the links again.
+    for (let at = RESERVED; at < UPDATE_LOCKS; at += 2) {
+      const token = this.words[at]!;
+      if (token === 0 || this.thread.root.isAlive(token)) continue;
+      if (isDamaged) Atomics.store(this.words, at, 0);
+      else this.#dropReservation(at);
+    }
+    if (isDamaged) this.#rebuild();
+  }
+
+  /** A change is one store of a link. The size and the free memory are derived from the links and the reservations again. */
+  #rebuild(): void {
     this.#arena.reset();
     let size = 0;
-    for (let bucket = 0; bucket < this.buckets; bucket++) {
+    for (let bucket = this.nextBucket(0); bucket >= 0; bucket = this.nextBucket(bucket + 1)) {
       let link = Atomics.load(this.words, BUCKETS + bucket);
       while (link !== 0) {
         const word = this.#reach(link);
@@ -305,6 +428,11 @@ export class Table extends Guarded {
         size++;
         link = Atomics.load(i32, word + NEXT);
       }
+    }
+    for (let at = RESERVED; at < UPDATE_LOCKS; at += 2) {
+      if (this.words[at] === 0) continue;
+      const block = this.words[at + 1]! - 1;
+      this.#arena.use(block, this.#orderOf(block));
     }
     Atomics.store(this.words, SIZE, size);
     this.#arena.finish();

@@ -4,8 +4,11 @@
 export interface Condition {
   /** Registers this thread with the object, so that a change wakes it, then checks. True: the wait is over. */
   check(): boolean;
-  /** The wait is over, in any way: takes back its registration. */
-  leave?(): void;
+  /**
+   * The wait is over, in any way: takes back its registration. True: what it waits for has happened meanwhile, so a wait that was given up
+   * ends well after all.
+   */
+  leave?(): unknown;
 }
 
 /** How long to wait. */

@@ -51,17 +51,18 @@ export class LoopWaits {
   until(condition: Condition, name: string, options: WaitOptions): Promise<void> {
     const { signal, timeoutMs } = options;
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason);
       let timer: Timer | undefined;
-      const settle = (how: () => void): void => {
+      /** `how` gets what `leave` says. */
+      const settle = (how: (hasHappened: boolean) => void): void => {
         if (!this.#checks.delete(check)) return;
         signal?.removeEventListener("abort", onAbort);
         timer?.clear();
-        condition.leave?.();
-        how();
+        how(condition.leave?.() === true);
         this.#restIfIdle();
       };
-      const onAbort = (): void => settle(() => reject(signal!.reason));
+      const giveUp = (error: unknown): void =>
+        settle((hasHappened) => hasHappened ? this.afterTurn(resolve) : reject(error));
+      const onAbort = (): void => giveUp(signal!.reason);
       const check = (): void => {
         if (!this.#checks.has(check)) return; // the one before it has settled this one
         let isOver: boolean;
@@ -75,12 +76,16 @@ export class LoopWaits {
       };
       this.#checks.add(check);
       this.#begin();
+      if (signal?.aborted === true) return onAbort();
       signal?.addEventListener("abort", onAbort, { once: true }); // first: the check may run the user's code
       check();
       if (!this.#checks.has(check)) return;
       if (timeoutMs !== undefined && timeoutMs !== Infinity) {
         timer = this.#thread.runtime.setTimeout(
-          () => settle(() => reject(new WaitTimeoutError(name, timeoutMs))),
+          () => {
+            check(); // the event loop may have been blocked, or the process suspended, for longer than the limit
+            giveUp(new WaitTimeoutError(name, timeoutMs));
+          },
           Math.min(timeoutMs, FOR_EVER_MS),
         );
       }

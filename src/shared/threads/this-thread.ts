@@ -114,6 +114,7 @@ export class ThisThread {
   blockUntil(condition: Condition, name: string, timeoutMs: number = Infinity): void {
     this.checkLife();
     const { now, pause } = this.runtime;
+    let hasLeft = false;
     try {
       for (let spin = 0; spin < SPINS; spin++) {
         if (condition.check()) return;
@@ -124,9 +125,11 @@ export class ThisThread {
           "This thread waits for a lock in its event loop, and would hold it up if it got it while it is blocked: await that first.",
         );
       }
-      if (!this.#block(condition, now() + timeoutMs)) throw new WaitTimeoutError(name, timeoutMs);
+      if (this.#block(condition, now() + timeoutMs)) return;
+      hasLeft = true;
+      if (condition.leave?.() !== true) throw new WaitTimeoutError(name, timeoutMs);
     } finally {
-      condition.leave?.();
+      if (!hasLeft) condition.leave?.();
     }
   }
 

@@ -5,6 +5,7 @@ import {
   createCallProxy,
   createModuleCalls,
 } from "../../../src/api/calls/call-proxy.ts";
+import { NO_FUNCTIONS } from "../../../src/api/options/host-options.ts";
 import { mappable } from "../../../src/api/calls/mappable.ts";
 import type { CallOptions } from "../../../src/api/options/call-options.ts";
 import type { HostTask, PoolSpec } from "../../../src/api/tasks/pool-spec.ts";
@@ -57,7 +58,8 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
       tasks.push({ settings: {}, isStream: false, f: undefined, check: undefined, ...task });
     }
   };
-  const defaults = { hardTimeoutMs: Infinity, balancer: "packed" };
+  const hostFunctions = NO_FUNCTIONS;
+  const defaults = { hardTimeoutMs: Infinity, balancer: "packed", hostFunctions };
   const described = { sources, tasks, signatures, runtime: currentRuntime };
   const spec = { ...described, options: { ...defaults, ...options } } as unknown as PoolSpec;
   const target: CallTarget = {

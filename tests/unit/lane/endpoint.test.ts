@@ -349,6 +349,28 @@ describe("snapshots", () => {
   });
 });
 
+describe("notices", () => {
+  test("come beside payloads, in order, whichever side is looked for first", () => {
+    const pair = createEndpoints(CAPACITY);
+    const shared = (value: number) =>
+      pair.snapshots.capture([{ value, shared: new SharedArrayBuffer(8) }]);
+    pair.toWorker.push({ n: 1 });
+    sendHeldCall(pair.host, shared(1));
+    pair.toWorker.push({ n: 2 });
+    sendHeldCall(pair.host, shared(2));
+    pair.toWorker.push({ n: 3 });
+    expect(receive(pair)).toMatchObject([{ value: 1 }]);
+    const { messages } = pair.worker;
+    expect([1, 2, 3, 4].map(() => messages.takeNotice())).toEqual([
+      { n: 1 },
+      { n: 2 },
+      { n: 3 },
+      undefined,
+    ]);
+    expect(receive(pair)).toMatchObject([{ value: 2 }]);
+  });
+});
+
 describe("damage", () => {
   test("a message that cannot be deserialized fails its own record only", () => {
     const pair = createEndpoints(CAPACITY);

@@ -2,7 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { NoMachinesError, TimeoutError, WorkerLostError } from "../../../src/errors.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
+import { AwakeClock } from "../../../src/nats/awake-clock.ts";
 import { Caller } from "../../../src/nats/caller/caller.ts";
+import { Liveness } from "../../../src/nats/caller/liveness.ts";
+import type { RemoteCall } from "../../../src/nats/caller/remote-call.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
 import { Machine } from "../../../src/nats/machine/machine.ts";
 import {
@@ -11,7 +14,16 @@ import {
   resolveConnect,
   resolveServe,
 } from "../../../src/nats/options.ts";
-import { ACCEPTED, ALIVE, BUSY, CALL, readHeader, RESULT } from "../../../src/nats/wire/frames.ts";
+import {
+  ACCEPTED,
+  ALIVE,
+  BUSY,
+  CALL,
+  ownVersion,
+  PROBE,
+  readHeader,
+  RESULT,
+} from "../../../src/nats/wire/frames.ts";
 import { VirtualClock, VirtualServer } from "../../support/virtual-nats.ts";
 
 const subject = "virtual.tests";
@@ -40,7 +52,7 @@ class Network {
   }
 
   /** A machine that runs `wait(ms)`, and `never()`. */
-  machine(name: string, options: object = {}) {
+  machine(name: string, options: object = {}, version = ownVersion()) {
     const { connection, kill } = this.server.connect();
     const { clock, runs } = this;
     const sleep = (ms: unknown): Promise<string> => {
@@ -64,8 +76,9 @@ class Network {
       calls as unknown as LocalCalls,
     );
     connection.subscribe(machine.subject, { callback: machine.onMessage });
-    connection.subscribe(allSubject(subject), { callback: machine.onMessage });
-    connection.subscribe(callSubject(subject), { queue: "machines", callback: machine.onCall });
+    connection.subscribe(allSubject(subject, version), { callback: machine.onMessage });
+    const calling = callSubject(subject, version);
+    connection.subscribe(calling, { queue: "machines", callback: machine.onCall });
     return { machine, kill };
   }
 }
@@ -245,6 +258,39 @@ describe("a message that is lost", () => {
   });
 });
 
+describe("machines of another version of the protocol", () => {
+  test("get no calls: those of the caller's own version run all", async () => {
+    const network = new Network();
+    const caller = network.caller();
+    for (const version of [2, 3]) network.machine("other", {}, version);
+    network.machine("own");
+    const calls = Array.from({ length: 20 }, () => watch(caller.call("wait", PLAIN, [1])));
+    await network.clock.advance(100);
+    expect(calls.map(({ outcome }) => outcome)).toEqual(new Array(20).fill("by own"));
+  });
+
+  test("are none for a caller, which is told", async () => {
+    const network = new Network();
+    const caller = network.caller({ machineWaitMs: 1000 });
+    network.machine("other", {}, 2);
+    const call = watch(caller.call("wait", again, [1]));
+    await network.clock.advance(2000);
+    expect(call.outcome).toBeInstanceOf(NoMachinesError);
+    expect(String(call.outcome)).toContain("with version 1 of the protocol");
+    expect(network.runs).toEqual([]);
+  });
+
+  test("have subjects that no other subject of tasks has", () => {
+    const subjects = [1, 2, 3].flatMap((version) =>
+      ["a", "a.call", "a.all", "a.call.2"].flatMap((tasks) => [
+        callSubject(tasks, version),
+        allSubject(tasks, version),
+      ])
+    );
+    expect(new Set(subjects).size).toBe(subjects.length);
+  });
+});
+
 describe("without room", () => {
   test("calls wait for a machine up to machineWaitMs", async () => {
     const network = new Network();
@@ -298,6 +344,95 @@ describe("without room", () => {
     await network.clock.advance(20);
     expect(call.outcome).toBeInstanceOf(TimeoutError);
   });
+});
+
+describe("time in which this process did not run", () => {
+  test("counts as that of two checks", () => {
+    let nowMs = 5000;
+    const clock = new AwakeClock(() => nowMs, 100);
+    nowMs += 150;
+    expect(clock.now()).toBe(150);
+    nowMs += 600_000;
+    expect(clock.now()).toBe(200);
+    clock.tick();
+    nowMs += 90;
+    expect(clock.now()).toBe(290);
+  });
+
+  /** A call of machine 7, which is asked at each check. */
+  const asked = () => {
+    const lost: string[] = [];
+    const call = { sentAt: 1, machine: 7, timesMissing: 0 } as unknown as RemoteCall;
+    const calls = new Map([["a", call]]);
+    const liveness = new Liveness({
+      intervalMs: 1000,
+      checks: 3,
+      calls,
+      now: 0,
+      probe: () => {},
+      lose: (_call, reason) => {
+        lost.push(reason);
+        calls.clear();
+      },
+    });
+    liveness.heard(7, 1);
+    return { liveness, lost, call };
+  };
+
+  test("is not the silence of a machine", () => {
+    const { liveness, lost } = asked();
+    for (let nowMs = 1000; nowMs <= 4000; nowMs += 1000) liveness.check(nowMs);
+    liveness.check(600_000); // its answers have not been read yet
+    expect(lost).toEqual([]);
+    liveness.heard(7, 600_001);
+    liveness.check(601_000);
+    expect(lost).toEqual([]);
+    for (let nowMs = 602_000; nowMs <= 604_000; nowMs += 1000) liveness.check(nowMs);
+    expect(lost).toHaveLength(1);
+  });
+
+  test("does not keep a loop that is always late from noticing a loss", () => {
+    const { liveness, lost } = asked();
+    for (let checks = 1; checks <= 10; checks++) liveness.check(5000 * checks);
+    expect(lost).toHaveLength(1);
+  });
+
+  test("only answers in a row that miss a call count", () => {
+    const { liveness, lost, call } = asked();
+    for (let round = 0; round < 3; round++) {
+      liveness.alive(7, "m", ["a"]);
+      liveness.accepted(7, "m", ["a"]);
+    }
+    expect(call.timesMissing).toBe(0);
+    expect(lost).toEqual([]);
+    for (let round = 0; round < 2; round++) liveness.alive(7, "m", ["a"]);
+    expect(lost).toEqual(["its response was lost on the way"]);
+  });
+});
+
+test("a machine answers only below its inbox prefix", async () => {
+  const network = new Network();
+  const { clock, server } = network;
+  const caller = network.caller();
+  network.machine("one");
+  const call = watch(caller.call("wait", PLAIN, [50]));
+  await clock.advance(10);
+  const request = server.published.find(({ data }) => kindOf(data) === CALL)!;
+  const inbox = request.reply!.slice(0, request.reply!.lastIndexOf("."));
+  const own = server.connect().connection;
+  const before = server.published.length;
+  for (const reply of ["$KV.bucket.key", "_INBOX.other.1", "_INBOX.heddlex.1", "_INBOX.heddle"]) {
+    own.publish(request.subject, request.data, { reply });
+    own.publish(allSubject(subject), caller.codec.encodeOwn(PROBE, [reply, "a"], {}));
+  }
+  own.publish(allSubject(subject), caller.codec.encodeOwn(PROBE, [inbox, "a"], {}));
+  await clock.advance(100);
+  expect(call.outcome).toBe("by one");
+  const answers = server.published.slice(before + 9).map((each) => each.subject);
+  expect(answers).toContain(`${inbox}.0`);
+  const others = answers.filter((each) => !each.startsWith("_INBOX.heddle."));
+  expect(others.filter((each) => !each.startsWith(subject))).toEqual([]);
+  expect(network.runs).toEqual(["one"]);
 });
 
 test("a machine runs a request once that arrives twice", async () => {

@@ -59,7 +59,8 @@ function setUp() {
   const store = new Store();
   const timers = new Timers();
   const runtime = { setTimeout: timers.set, setInterval: timers.set };
-  const waits = new ResultWaits(runtime, () => Promise.resolve(store));
+  const line = { once: <Result>(request: () => Promise<Result>) => request() };
+  const waits = new ResultWaits(runtime, line, () => Promise.resolve(store));
   return { store, timers, waits };
 }
 
@@ -116,12 +117,28 @@ describe("waits for results", () => {
   test("the first failure rejects, and the next wait tries again", async () => {
     const { store, timers, waits } = setUp();
     store.failure = new Error("permissions violation");
-    await expect(waits.wait("a", Infinity)).rejects.toBe(store.failure);
+    const error = await rejection(waits.wait("a", Infinity));
+    expect(error).toMatchObject({ code: "HEDDLE_NO_MACHINES", cause: store.failure });
     expect(timers.size).toBe(0);
     store.failure = undefined;
     const wait = waits.wait("a", Infinity);
     await open(store);
     store.record("a");
+    expect(await wait).toEqual(bytes("a"));
+  });
+
+  test("waits go on while the server does not answer", async () => {
+    const { store, timers, waits } = setUp();
+    store.failure = Object.assign(new Error("timeout"), { name: "TimeoutError" });
+    const wait = waits.wait("a", Infinity);
+    const limited = rejection(waits.wait("b", 50));
+    await turns();
+    await turns();
+    await timers.fire(); // the limit among them
+    expect(await limited).toBeInstanceOf(TimeoutError);
+    store.failure = undefined;
+    store.record("a");
+    await timers.fire();
     expect(await wait).toEqual(bytes("a"));
   });
 

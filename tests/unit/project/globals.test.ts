@@ -17,6 +17,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   console: [
     "runtimes/common.ts",
     "runtimes/browser/adapter.ts",
+    "runtimes/browser/threads.ts",
     "runtimes/bun/web-workers.ts",
     "compat/knitting/pool.ts",
   ],
@@ -24,7 +25,6 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   // In functions that run when heddle is loaded.
   navigator: [
     "runtimes/browser/adapter.ts",
-    "runtimes/browser/threads.ts",
     "runtimes/bun/adapter.ts",
     "runtimes/deno.ts",
   ],

@@ -65,18 +65,17 @@ describe.each(["sender", "receiver"] as const)("the last %s", (side: Side) => {
       const [ends, third] = [endsOf(first), endsOf(second)];
       main.open(side);
       main.open(other);
-      const departure = main.depart(side);
+      const { name } = main.depart(side);
       main.close(side);
       expect(main.isOver(side)).toBe(false);
       const isDone = dies(first, () => {
-        ends.arrive(side, departure);
-        ends.arrive(side, departure); // of a broadcast
+        ends.arrive(side, name);
         ends.close(side);
       });
       main.refresh();
       if (isDone) expect(main.isOver(side)).toBe(true);
       if (main.isOver(side)) return;
-      third.arrive(side, departure); // it had not arrived
+      third.arrive(side, name); // it had not arrived
       expect(main.isOver(side)).toBe(false);
       third.close(side);
       expect(main.isOver(side)).toBe(true);
@@ -106,19 +105,66 @@ describe.each(["sender", "receiver"] as const)("the last %s", (side: Side) => {
     expect(main.isOver(side)).toBe(false);
   });
 
-  test("is not over while one of more than 32 is on its way", () => {
+  test("is not over while one of many is on its way: those without a slot until their calls are over", () => {
     const { first, endsOf, main } = createBench();
     const ends = endsOf(first);
     main.open(side);
     main.open(other);
     const departures = Array.from({ length: 40 }, () => main.depart(side));
     main.close(side);
-    for (const [index, departure] of departures.entries()) {
-      expect([index, main.isOver(side)]).toEqual([index, false]);
-      ends.arrive(side, departure);
+    for (const { name } of departures) {
+      expect(main.isOver(side)).toBe(false);
+      ends.arrive(side, name);
       ends.close(side);
     }
+    for (const [index, { departure }] of departures.entries()) {
+      expect([index, main.isOver(side)]).toEqual([index, false]);
+      departure.end();
+    }
     expect(main.isOver(side)).toBe(true);
+  });
+
+  test("is over when the call that carries it is over, whether it has arrived or not", () => {
+    const { first, endsOf, main } = createBench();
+    main.open(side);
+    main.open(other);
+    const departures = [main.depart(side), main.depart(side)];
+    endsOf(first).arrive(side, departures[0]!.name);
+    endsOf(first).close(side);
+    main.close(side);
+    for (const { departure } of departures) {
+      expect(main.isOver(side)).toBe(false);
+      departure.carry(false);
+      departure.end();
+    }
+    expect(main.isOver(side)).toBe(true);
+  });
+
+  test("that may arrive several times is not over before all calls that carry it are", () => {
+    forEachDeath((dies) => {
+      const { first, threads, endsOf, main } = createBench();
+      const ends = endsOf(first);
+      main.open(other);
+      ends.open(side);
+      const third = endsOf(threads.start({ parent: threads.main.token }));
+      const arrive = (name: string): void => {
+        third.arrive(side, name);
+        third.close(side);
+        expect(third.isOver(side)).toBe(false);
+      };
+      dies(first, () => {
+        const { name, departure } = ends.depart(side);
+        departure.carry(true);
+        departure.carry(false);
+        ends.close(side);
+        arrive(name);
+        departure.end();
+        arrive(name);
+        departure.end();
+      });
+      main.refresh();
+      expect(main.isOver(side)).toBe(true);
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The latch: who gets it after a death, an exception and a fence. */
 import { describe, expect, test } from "vitest";
 import { Guarded } from "../../../src/shared/guarded.ts";
-import { Latch } from "../../../src/shared/latch.ts";
+import { BUSY, Latch } from "../../../src/shared/latch.ts";
 import { ObjectMemory } from "../../../src/shared/memory.ts";
 import { FENCE_MS } from "../../../src/shared/threads/root.ts";
 import {
@@ -60,76 +60,99 @@ function createBench() {
     latchOf,
     pairOf: (thread: SimulatedThread) => new Pair(viewOf(thread)),
     word: () => memory.view.i32[LATCH],
+    free: () => void (memory.view.i32[LATCH] = 0),
   };
 }
 
+/** What one attempt of a thread gives, and what `f` does while it holds the latch. */
+function attempt(latch: Latch, f: () => void = () => {}, waits = false): string {
+  const outcome = latch.run(
+    (isDamaged) => (f(), isDamaged ? "recover" : "taken"),
+    undefined,
+    waits,
+  );
+  return outcome === BUSY ? "busy" : outcome;
+}
+
+/** Leaves the latch taken, as by a thread that is killed under it. */
+function keep(thread: SimulatedThread, latch: Latch): void {
+  expect(thread.diesAt(2, () => attempt(latch))).toBe(false);
+}
+
 describe("a latch", () => {
-  test("is taken by one thread at a time, and by none twice", () => {
+  test("is taken by one thread at a time", () => {
     const { first, second, latchOf, word } = createBench();
     const [latch, other] = [latchOf(first), latchOf(second)];
-    expect([latch.try(), other.try(), latch.try(), other.trySoon()])
-      .toEqual(["taken", "busy", "busy", "busy"]);
-    other.release(); // not its own
-    expect(word()).toBe(first.token);
-    latch.release();
-    expect([other.try(), word()]).toEqual(["taken", second.token]);
+    const seen: unknown[] = [];
+    expect(attempt(latch, () => seen.push(attempt(other), word()))).toBe("taken");
+    expect([seen, word()]).toEqual([["busy", first.token], 0]);
+    expect(attempt(other)).toBe("taken");
   });
 
   test("of a dead holder, or one that left damage, is recovered once", () => {
     const { first, second, main, latchOf } = createBench();
-    const [latch, other, third] = [latchOf(first), latchOf(second), latchOf(main)];
-    latch.try();
-    expect(other.try()).toBe("busy");
+    const [other, third] = [latchOf(second), latchOf(main)];
+    keep(first, latchOf(first));
+    expect(attempt(other)).toBe("busy");
     first.die();
-    expect([other.try(), third.try()]).toEqual(["recover", "busy"]);
-    other.release(true);
-    expect([third.try(), third.try()]).toEqual(["recover", "busy"]);
-    third.release();
-    expect(other.take()).toBe(false);
+    const fail = () => {
+      expect(attempt(third)).toBe("busy");
+      throw new Error("half-done");
+    };
+    expect(() => attempt(other, fail)).toThrow("half-done");
+    expect([attempt(third), attempt(other)]).toEqual(["recover", "taken"]);
+  });
+
+  test("that a thread has left taken by an exhausted stack is recovered by itself", () => {
+    const { first, latchOf, word } = createBench();
+    const latch = latchOf(first);
+    // Nothing of the thread runs after its attempt, as if each call had found no stack.
+    keep(first, latch);
+    expect(word()).toBe(first.token);
+    first.isStopped = false;
+    expect([attempt(latch), word()]).toEqual(["recover", 0]);
   });
 
   test("is waited for by a worker, and by the main thread for a while", () => {
-    const { first, second, main, latchOf } = createBench();
-    const latch = latchOf(first);
-    latch.try();
-    expect(() => latchOf(main).take()).toThrow("Getting the turn to change a pair");
-    second.onWait = () => latch.release();
-    expect([latchOf(second).take(), second.waits]).toEqual([false, 1]);
+    const { first, second, main, latchOf, free } = createBench();
+    keep(first, latchOf(first));
+    expect(() => attempt(latchOf(main), undefined, true))
+      .toThrow("Getting the turn to change a pair");
+    second.onWait = free;
+    expect([attempt(latchOf(second), undefined, true), second.waits]).toEqual(["taken", 1]);
   });
 
   test("of a thread that was fenced is free when what it had begun is over", () => {
     const { first, second, threads, latchOf } = createBench();
-    const [latch, other] = [latchOf(first), latchOf(second)];
-    latch.try();
+    const other = latchOf(second);
+    keep(first, latchOf(first));
     threads.root.fence(first.token, second.wallMs);
     const outcomes = [0, FENCE_MS - 1, 1].map((passedMs) => {
       second.wallMs += passedMs;
-      return other.try();
+      return attempt(other);
     });
     expect(outcomes).toEqual(["busy", "busy", "recover"]);
   });
 
   test("is not taken from a thread that was fenced a moment after the clock was read", () => {
     const { first, second, threads, latchOf } = createBench();
-    const [latch, other] = [latchOf(first), latchOf(second)];
-    latch.try();
-    // `try` has read the clock; then the thread is fenced, in the next millisecond.
+    keep(first, latchOf(first));
+    // The attempt has read the clock; then the thread is fenced, in the next millisecond.
     threads.root.fence(first.token, second.wallMs + 1);
-    expect(other.try()).toBe("busy");
+    expect(attempt(latchOf(second))).toBe("busy");
   });
 
   test("is not taken by a fenced thread, and not kept by one that was fenced while it slept", () => {
-    const { first, second, threads, latchOf, word } = createBench();
-    const latch = latchOf(first);
-    latch.try();
+    const { first, second, main, threads, latchOf, word, free } = createBench();
+    keep(first, latchOf(first));
     second.onWait = () => {
       threads.root.fence(second.token, second.wallMs);
-      latch.release();
+      free();
     };
-    expect(() => latchOf(second).take()).toThrow("This thread was stopped");
-    expect(word()).toBe(0);
-    expect(() => latchOf(second).trySoon()).toThrow("This thread was stopped");
-    expect(word()).toBe(0);
+    expect(() => attempt(latchOf(second), undefined, true)).toThrow("This thread was stopped");
+    expect(word()).not.toBe(second.token);
+    expect(() => attempt(latchOf(second))).toThrow("This thread was stopped");
+    expect(attempt(latchOf(main))).toBe("recover");
   });
 });
 
@@ -181,14 +204,13 @@ describe("what a latch guards", () => {
   });
 
   test("is changed in a later turn if the main thread finds the latch taken", () => {
-    const { first, main, pairOf, latchOf } = createBench();
-    const latch = latchOf(first);
-    latch.try();
+    const { first, main, pairOf, latchOf, free } = createBench();
+    keep(first, latchOf(first));
     let runs = 0;
     pairOf(main).later(() => runs++);
     expect([runs, main.timers.size]).toEqual([0, 1]);
     main.runTimers();
-    latch.release();
+    free();
     main.runTimers();
     expect([runs, main.timers.size]).toEqual([1, 0]);
   });

@@ -94,6 +94,11 @@ const CHANGES: readonly Change[] = [
     change: (map) => map.set("key 7", "another"),
   },
   {
+    name: "a set of a value that is written outside the latch",
+    prepare: (map) => KEYS.forEach((key, index) => map.set(key, index)),
+    change: (map) => map.set("key 7", bytesOf(20_000, 1)),
+  },
+  {
     name: "a removal",
     prepare: (map) => KEYS.forEach((key, index) => map.set(key, bytesOf(30 * index, 1))),
     change: (map) => map.delete("key 7"),

@@ -106,6 +106,70 @@ describe.each(POSITIONS.map((position) => position & ~7))("at position %d", (pos
   });
 });
 
+describe("a value that is written outside the latch", () => {
+  const options = { maxBytes: 2 ** 17, capacity: 6 };
+  /** Writes before: the latch, four words of the record with its position, `sent`, the latch, and half of the value. */
+  const VALUE_STEP = 9;
+  const large = (value: number): Uint8Array => new Uint8Array(20_000).fill(value);
+
+  test("of a sender that dies is there or not, and what comes after it is", () => {
+    forEachDeath((dies) => {
+      const { threads, main, queueOf } = createBench(options);
+      const worker = threads.start();
+      const queue = queueOf(worker);
+      send(main, 1);
+      const isDone = dies(worker, () => send(queue, large(2)));
+      send(main, large(3));
+      const received = drain(main);
+      const [first, ...others] = received as (number | Uint8Array)[];
+      expect(first).toBe(1);
+      expect(others.map((bytes) => (bytes as Uint8Array)[0])).toEqual(isDone ? [2, 3] : [3]);
+      for (const bytes of others) expect(bytes).toEqual(large((bytes as Uint8Array)[0]!));
+      expect(main.size).toBe(0);
+    });
+  });
+
+  test("is waited for by receivers, and holds up no sender", () => {
+    const { threads, main, queueOf } = createBench(options);
+    const worker = threads.start();
+    const queue = queueOf(worker);
+    // Between the two halves of the value.
+    worker.atStep(VALUE_STEP, () => {
+      expect([send(main, 5), main.receive(false), main.size]).toEqual([true, NOTHING, 2]);
+    });
+    expect(send(queue, large(4))).toBe(true);
+    expect(drain(main)).toEqual([large(4), 5]);
+  });
+
+  test("that is not written, since a stack ended or its thread was stopped, is skipped", () => {
+    const { threads, main, queueOf } = createBench(options);
+    const worker = threads.start();
+    const queue = queueOf(worker);
+    const fail = (): never => {
+      throw new RangeError("Maximum call stack size exceeded");
+    };
+    worker.atStep(VALUE_STEP, fail);
+    expect(() => send(queue, large(4))).toThrow("Maximum call stack");
+    expect([send(main, 5), drain(main)]).toEqual([true, [5]]);
+  });
+
+  test("is taken by one of two receivers", () => {
+    const { threads, main, queueOf } = createBench(options);
+    const worker = threads.start();
+    const queue = queueOf(worker);
+    send(main, large(1));
+    send(main, large(2));
+    // Before the position is moved, after the copy.
+    let other: unknown;
+    worker.atStep(3, () => other = main.receive(false));
+    const values = [queue.receive(false), other, main.receive(false)].filter((value) =>
+      value !== NOTHING
+    );
+    expect(values.map((value) => (value as Uint8Array)[0]).sort()).toEqual([1, 2]);
+    expect(main.size).toBe(0);
+  });
+});
+
 test("the next send puts the size right after a sender has died", () => {
   forEachDeath((dies) => {
     const { threads, main, queueOf } = createBench({ capacity: 4 });

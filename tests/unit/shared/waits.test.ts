@@ -147,7 +147,7 @@ describe("a wait in the event loop", () => {
     expect((await settled).map((each) => (each as PromiseRejectedResult).reason))
       .toEqual(["before", "in look", "later"]);
     await turn();
-    expect([left, waitsOf(first), asyncWaitsOf(first)]).toEqual([2, 0, 0]);
+    expect([left, waitsOf(first), asyncWaitsOf(first)]).toEqual([3, 0, 0]);
   });
 
   test("ends by its time limit, or by what its look throws", async () => {

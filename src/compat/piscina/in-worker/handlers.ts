@@ -1,6 +1,6 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
-import { Error, Map } from "../../../builtins.ts";
-import { completedPath, pathToFileURL } from "../../../runtimes/piscina.ts";
+import { Error, Map, Promise } from "../../../builtins.ts";
+import { isExiting, requireFile } from "../../../runtimes/piscina.ts";
 
 export type Handler = (task: unknown) => unknown;
 
@@ -38,27 +38,22 @@ export const missing = (filename: string): Error =>
 
 type Module = Readonly<Record<string, unknown>>;
 
-/** The module of that address, or of the file that `require` finds for its path. */
-async function load({ url, filename }: HandlerPlace): Promise<Module> {
-  try {
-    return await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
-  } catch (error) {
-    const path = completedPath(filename);
-    if (path === undefined) throw error;
-    return await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ pathToFileURL(path).href
-    ) as Module;
-  }
+/** An export that is a function, or a promise of one: by `require`, otherwise by `import`, as Piscina looks for it. */
+async function findHandler({ url, name }: HandlerPlace): Promise<Handler | undefined> {
+  const required = await requiredExport(url, name).catch(() => {
+    if (isExiting()) return new Promise<never>(() => {});
+    return undefined; // `import` says why
+  });
+  if (typeof required === "function") return required as Handler;
+  const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ url) as Module;
+  const imported = await module[name];
+  return typeof imported === "function" ? imported as Handler : undefined;
 }
 
-/** An export that is a function, or a promise of one. Those of a CommonJS module are the properties of its `module.exports`. */
-async function findHandler(place: HandlerPlace): Promise<Handler | undefined> {
-  const { name } = place;
-  const module = await load(place);
-  const named = await module[name];
-  if (typeof named === "function") return named as Handler;
-  const exports = Object(await module["default"]) as Module;
+/** The default export of a CommonJS module is `module.exports`, unless it was compiled from an ES module. */
+async function requiredExport(url: string, name: string): Promise<unknown> {
+  const exports = Object(requireFile(url, import.meta.url)) as Module;
+  if (name === "default" && !exports["__esModule"]) return await exports;
   // Not what all functions have, such as `call`.
-  const inner = Object.hasOwn(exports, name) ? await exports[name] : undefined;
-  return typeof inner === "function" ? inner as Handler : undefined;
+  return Object.hasOwn(exports, name) ? await exports[name] : undefined;
 }

@@ -39,8 +39,8 @@ class Level {
     this.#numbers.push(number);
   }
 
-  has(slot: number, generation: number): boolean {
-    return this.#calls.some((call) => call?.slot === slot && call.generation === generation);
+  find(slot: number, generation: number): QueuedCall | undefined {
+    return this.#calls.find((call) => call?.slot === slot && call.generation === generation);
   }
 
   peek(): QueuedCall {
@@ -112,9 +112,17 @@ export class CallQueue {
     return call;
   }
 
-  /** Whether a call of this id is in the queue. */
+  /** The call of this id if it is in the queue. */
+  find(slot: number, generation: number): QueuedCall | undefined {
+    for (const level of this.#levels) {
+      const found = level.find(slot, generation);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   has(slot: number, generation: number): boolean {
-    return this.#levels.some((level) => level.has(slot, generation));
+    return this.find(slot, generation) !== undefined;
   }
 
   /** Inserts calls that had left the queue, in this order, before all others of their priority. */

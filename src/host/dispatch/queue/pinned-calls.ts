@@ -81,15 +81,32 @@ export class PinnedCalls {
     if (calls === undefined) this.#waiting.set(id, [queued]);
     else if (id !== NESTED) calls.push(queued);
     else {
-      const later = calls.findIndex(({ priority }) => priority < queued.priority);
-      calls.splice(later < 0 ? calls.length : later, 0, queued);
+      const before = calls.findLastIndex(({ priority }) => priority >= queued.priority);
+      calls.splice(before + 1, 0, queued);
     }
   }
 
+  find(slot: number, generation: number): QueuedCall | undefined {
+    for (const calls of this.#waiting.values()) {
+      const found = calls.find((call) => call.slot === slot && call.generation === generation);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   has(slot: number, generation: number): boolean {
-    return [...this.#waiting.values()].some((calls) =>
-      calls.some((call) => call.slot === slot && call.generation === generation)
-    );
+    return this.find(slot, generation) !== undefined;
+  }
+
+  /** Whether this worker may run a call; `isOnly`: and no other may. */
+  mayRun(
+    { id }: Pick<Lane, "id">,
+    { settings: { affinity } }: PendingCall,
+    isOnly = false,
+  ): boolean {
+    if (affinity === undefined || "isNested" in affinity) return !isOnly;
+    if ("workerId" in affinity) return affinity.workerId === id;
+    return affinity.slot !== undefined && this.#slots[affinity.slot] === id;
   }
 
   /** Sends calls to their workers while these have room. True: some were sent. */

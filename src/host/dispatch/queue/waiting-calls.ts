@@ -131,6 +131,17 @@ export class WaitingCalls {
     return this.queue.has(slot, generation) || this.pinned.has(slot, generation);
   }
 
+  /** Sends a call that waits on the host to the first of `lanes` that may run it, beyond their limits. */
+  sendBeyondLimits(call: PendingCall, lanes: readonly Lane[]): void {
+    const { slot, generation } = call;
+    const queued = this.queue.find(slot, generation) ?? this.pinned.find(slot, generation);
+    if (queued === undefined || this.#callOf(queued) === undefined) return;
+    const isSent = lanes.some((lane) =>
+      this.pinned.mayRun(lane, call) && this.#sendSnapshot(lane, queued)
+    );
+    if (isSent) this.onQueuedSettled();
+  }
+
   /** Puts already sent calls back at the front of their priority. */
   putBack(calls: readonly QueuedCall[]): void {
     if (calls.length === 0) return;
@@ -141,6 +152,7 @@ export class WaitingCalls {
   /** Sends a call to the lane chosen for it, or queues it. */
   add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
     const { sender } = this.#options;
+    if (snapshot.departures !== undefined) call.carry(snapshot.departures);
     const { slot, generation, settings } = call;
     const queued = { slot, generation, task, snapshot, priority: settings.priority };
     if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
@@ -168,7 +180,7 @@ export class WaitingCalls {
     call.retries++;
     this.retried++;
     call.lane = QUEUED_ON_HOST;
-    call.begunMs = -1;
+    call.begunMs = call.cancelledMs = -1;
     this.#deferred++;
     const timer = setTimeout(() => {
       this.endDeferred();

@@ -171,13 +171,14 @@ describe("an orphaned call ends its worker", () => {
 });
 
 describe("an expired call", () => {
-  test("rejects with the limit that it exceeded, and killAfterMs does not apply", () => {
+  test("rejects with the limit that it exceeded, and killAfterMs counts from then", () => {
     const { cancellation, events, lane, run, queue } = createBench();
     cancellation.expire(run({ runTimeoutMs: 20, timeoutMs: 30, killAfterMs: 50 }), "run");
     cancellation.expire(queue({ runTimeoutMs: 20, timeoutMs: 30 }), "call");
     const errors = [new TimeoutError("run", 20), new TimeoutError("call", 30)];
-    expect(events).toEqual([...errors.map((error) => ["rejected", error]), "onQueuedSettled"]);
-    expect(lane.load.orphaned.take(0, 0)).toMatchObject({ killAtMs: Infinity });
+    const [first, second] = errors.map((error) => ["rejected", error]);
+    expect(events).toEqual(["onOrphaned", first, second, "onQueuedSettled"]);
+    expect(lane.load.orphaned.take(0, 0)).toMatchObject({ killAtMs: NOW_MS + 50 });
     expect([cancellation.timedOut, cancellation.aborted]).toEqual([2, 0]);
   });
 

@@ -1,11 +1,12 @@
 /** Requests of workers while the host blocks, and of calls that have ended. */
 import { describe, expect, test } from "vitest";
 import { Codec } from "../../../../src/codec/codec.ts";
-import { CallbackEndedError, type HeddleError } from "../../../../src/errors.ts";
+import { CallbackEndedError, CallEndedError, type HeddleError } from "../../../../src/errors.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
 import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight.ts";
 import type { Dispatcher } from "../../../../src/host/dispatch/dispatcher.ts";
 import type { Cancellation } from "../../../../src/host/limits/cancellation.ts";
+import type { Lane } from "../../../../src/host/lanes/lane.ts";
 import { HostRequests } from "../../../../src/host/requests/host-requests.ts";
 import { SnapshotEncoder } from "../../../../src/lane/snapshot.ts";
 import { SnapshotReader } from "../../../../src/lane/snapshot-reader.ts";
@@ -20,6 +21,7 @@ import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
 
 const NAMES = ["f", "g"];
+const isGoing = (): boolean => false;
 
 /** A host with lanes whose workers the test plays. */
 function createHost(threads: number, maxThreads = threads) {
@@ -47,6 +49,8 @@ function createHost(threads: number, maxThreads = threads) {
   };
   const aborted: PendingCall[] = [];
   const ran: unknown[] = [];
+  /** Calls of which only one worker may run each. */
+  const pinned = new Map<PendingCall, number>();
   const requests = new HostRequests({
     codec,
     snapshots: new SnapshotEncoder(codec, 1000),
@@ -61,6 +65,10 @@ function createHost(threads: number, maxThreads = threads) {
       } as Dispatcher["submitter"],
       suspend: (lane) => void set.suspend(lane),
       resume: (lane) => void set.resume(lane),
+      waiting: {
+        pinned: { mayRun: (lane: Lane, call: PendingCall) => pinned.get(call) === lane.id },
+        sendBeyondLimits: (call: PendingCall, to: readonly Lane[]) => call.lane = to[0]!.id,
+      } as unknown as Dispatcher["waiting"],
     } as Dispatcher,
     cancellation: {
       abort: (call, reason) => {
@@ -68,7 +76,8 @@ function createHost(threads: number, maxThreads = threads) {
         inFlight.reject(call, reason);
       },
     } as Cancellation,
-    findFunction: () => (value) => {
+    findFunction: (name) => (value) => {
+      if (name === "forever") return new Promise(() => {});
       ran.push(value);
       return value;
     },
@@ -79,6 +88,7 @@ function createHost(threads: number, maxThreads = threads) {
       settings: () => createSettings({ affinity: { isNested: true } }),
     }),
     nameOf: (task) => NAMES[task]!,
+    takeResponses: () => {},
     hasWorker: () => set.open.length > 0 || set.all.length < maxThreads,
   });
   let number = 0;
@@ -102,7 +112,7 @@ function createHost(threads: number, maxThreads = threads) {
   };
   /** Answers since the last look. */
   const take = () => answers.splice(0);
-  return { requests, request, add, take, ran, aborted, inFlight, set };
+  return { requests, request, add, take, ran, aborted, inFlight, set, pinned, lanes };
 }
 
 type Answer = ReturnType<ReturnType<typeof createHost>["take"]>[number];
@@ -114,7 +124,7 @@ describe("while the host waits for a call with its thread", () => {
   test.each([true, false])("a function for that call is a deadlock (sync: %s)", (isSync) => {
     const { requests, request, add, take, ran, set } = createHost(2);
     const call = add(0, 0);
-    requests.whileBlocked(call, "pool.sync.f()", () => {
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, call, ["function", "x"], isSync);
     });
     const [answer] = take() as [Answer];
@@ -128,7 +138,7 @@ describe("while the host waits for a call with its thread", () => {
   test("nested calls are made, and a function for them is a deadlock", () => {
     const { requests, request, add, take, inFlight } = createHost(2);
     const call = add(0, 0);
-    requests.whileBlocked(call, "pool.sync.f()", () => {
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, call, ["task", "g"]);
       const [child] = inFlight.callsOf(1) as [PendingCall];
       request(1, child, ["callback", 0]);
@@ -143,7 +153,7 @@ describe("while the host waits for a call with its thread", () => {
   test("functions for other calls wait until it goes on", async () => {
     const { requests, request, add, take, ran } = createHost(2);
     const other = add(1, 1);
-    requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {
+    requests.whileBlocked(add(0, 0), "pool.sync.f()", isGoing, () => {
       request(1, other, ["function", "x"], false, [7]);
       expect([ran, take()]).toEqual([[], []]);
     });
@@ -154,7 +164,7 @@ describe("while the host waits for a call with its thread", () => {
 
   test("the last free worker may not wait for the host", () => {
     const { requests, request, add, take } = createHost(2);
-    requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {
+    requests.whileBlocked(add(0, 0), "pool.sync.f()", isGoing, () => {
       request(1, add(1, 1), ["function", "x"], true);
       expect(take()).toEqual([]);
       request(0, add(1, 0), ["function", "y"], true);
@@ -162,19 +172,167 @@ describe("while the host waits for a call with its thread", () => {
     });
   });
 
-  test("a call of which the worker does not know which made it counts if it may be that one", () => {
-    const { requests, request, add, take, ran } = createHost(2);
+  test("a request that may be of several calls waits until it is clear whose it is", () => {
+    const { requests, request, add, take, inFlight } = createHost(2);
+    const call = add(0, 0);
+    const other = add(1, 0);
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(0, "unknown", ["function", "x"]);
+      requests.check();
+      expect(take()).toEqual([]);
+      inFlight.resolve(other, 1);
+      requests.check();
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    });
+  });
+
+  test("a request that may be of that call is refused when nothing happens for long", () => {
+    const { requests, request, add, take, lanes } = createHost(2);
     const call = add(0, 0);
     add(1, 0);
     add(1, 1);
-    requests.whileBlocked(call, "pool.sync.f()", () => {
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, "unknown", ["function", "x"]);
-      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
-      request(1, "unknown", ["function", "x"]);
-      request(0, undefined, ["function", "x"]);
-      expect([ran, take()]).toEqual([[], []]);
+      request(1, "unknown", ["function", "y"]);
+      request(0, undefined, ["function", "z"]);
+      for (let n = 0; n < 2000; n++) requests.check(); // its worker runs something
+      lanes[0]!.isAwake = lanes[1]!.isAwake = false;
+      for (let n = 0; n < 499; n++) requests.check();
+      expect(take()).toEqual([]);
+      for (let n = 0; n < 2000; n++) requests.check();
+      const [answer, ...others] = take() as [Answer];
+      expect([codeOf(answer), others]).toEqual(["HEDDLE_DEADLOCK", []]);
+      expect(messageOf(answer)).toMatch(
+        /pool\.sync\.f\(\) → host\.call\.x\(\).*5 s.*worker 0.*\(f, g\).*currentPool\(\)/,
+      );
     });
   });
+
+  test("the call of a request that may be of several may be one of that call", () => {
+    const { requests, request, add, take, inFlight, lanes } = createHost(2);
+    const call = add(0, 0);
+    const other = add(1, 0);
+    lanes[1]!.isAwake = false;
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(0, "unknown", ["task", "g"]);
+      const [child] = inFlight.callsOf(1) as [PendingCall];
+      request(1, child, ["function", "x"]);
+      for (let n = 0; n < 499; n++) requests.check();
+      expect(take()).toEqual([]);
+      inFlight.resolve(other, 1);
+      requests.check();
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    });
+  });
+
+  test("a worker that runs that call, or one of it, may not wait for the host", () => {
+    const { requests, request, add, take, inFlight } = createHost(3);
+    const call = add(0, 0);
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(0, add(1, 0), ["function", "x"], true);
+      const [answer] = take() as [Answer];
+      expect(codeOf(answer)).toBe("HEDDLE_DEADLOCK");
+      expect(messageOf(answer)).toContain("pool.sync.f() → host.sync.x(): worker 0 would wait");
+      request(0, call, ["task", "g"]);
+      expect(inFlight.callsOf(1)).toHaveLength(1);
+      request(1, undefined, ["function", "y"], true);
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+      request(2, undefined, ["function", "z"], true);
+      expect(take()).toEqual([]);
+    });
+  });
+
+  test("nor may a call for which such a worker waits", () => {
+    const { requests, request, add, take, inFlight } = createHost(3);
+    const call = add(0, 0);
+    const other = add(1, 0);
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(0, other, ["task", "g"], true);
+      const [child] = inFlight.callsOf(1) as [PendingCall];
+      request(1, child, ["function", "x"]);
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    });
+  });
+
+  test("nor may the only worker that may run that call", () => {
+    const { requests, request, add, take, pinned } = createHost(3);
+    const call = add(0, -1);
+    pinned.set(call, 1);
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(0, add(1, 0), ["function", "x"], true);
+      expect(take()).toEqual([]);
+      request(1, add(1, 1), ["function", "x"], true);
+      expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
+    });
+  });
+
+  test("a request for an outer wait is a deadlock as well", () => {
+    const { requests, request, add, take } = createHost(3);
+    const [outer, inner] = [add(0, 0), add(1, 1)];
+    requests.whileBlocked(outer, "pool.sync.f()", isGoing, () => {
+      requests.whileBlocked(inner, "pool.sync.g()", isGoing, () => {
+        request(0, outer, ["function", "x"]);
+        expect(messageOf(take()[0]!)).toContain("pool.sync.f() → host.call.x()");
+      });
+    });
+  });
+
+  test("a call that is over no longer counts", () => {
+    const { requests, request, add, take, inFlight } = createHost(2);
+    const call = add(0, 0);
+    let isOver = false;
+    requests.whileBlocked(call, "pool.sync.f()", () => isOver, () => {
+      inFlight.resolve(call, 1);
+      isOver = true;
+      expect(add(1, 0)).toBe(call); // the slot is used again
+      request(0, call, ["function", "x"]);
+      expect(take()).toEqual([]);
+    });
+  });
+
+  test("that waits on the host goes where calls wait for the host", () => {
+    const { requests, request, add, take } = createHost(2);
+    const call = add(0, -1);
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      request(1, add(1, 1), ["function", "x"]);
+      expect([take(), call.lane]).toEqual([[], 1]);
+    });
+  });
+
+  test("and no worker is ready but one that waits for the host, it gives up", () => {
+    const { requests, add, aborted, lanes, set } = createHost(1);
+    const [lane] = lanes as [FakeLane];
+    set.remove(lane);
+    const call = add(0, -1);
+    let reason: unknown;
+    call.reject = (error) => reason = error;
+    requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
+      requests.onRecord(lane, { slot: NO_CALL, generation: 0, number: 0, isSync: false }, [
+        ["function", "x"],
+      ]);
+      requests.takeAll();
+      for (let n = 0; n < 149; n++) requests.check();
+      expect(aborted).toEqual([]);
+      requests.check();
+    });
+    expect((reason as HeddleError).message).toMatch(
+      /pool\.sync\.f\(\): no worker.*host\.call\.x\(\)/,
+    );
+  });
+});
+
+test("the host does not wait for a worker that waits for it", () => {
+  const { requests, request, add, aborted, pinned } = createHost(2);
+  request(0, add(1, 0), ["function", "forever"], true);
+  const free = add(0, -1);
+  requests.whileBlocked(free, "pool.sync.f()", isGoing, () => {});
+  expect(aborted).toEqual([]);
+  const call = add(0, -1);
+  pinned.set(call, 0);
+  let reason: unknown;
+  call.reject = (error) => reason = error;
+  requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {});
+  expect((reason as HeddleError).message).toMatch(/pool\.sync\.f\(\): worker 0, which alone/);
 });
 
 test("the host does not wait for a call that no worker can begin", () => {
@@ -184,11 +342,11 @@ test("the host does not wait for a call that no worker can begin", () => {
   const call = add(0, -1);
   let reason: unknown;
   call.reject = (error) => reason = error;
-  requests.whileBlocked(call, "pool.sync.f()", () => {});
+  requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {});
   expect(aborted).toEqual([call]);
   expect((reason as HeddleError).code).toBe("HEDDLE_DEADLOCK");
   set.resume(lane);
-  requests.whileBlocked(add(0, 0), "pool.sync.f()", () => {});
+  requests.whileBlocked(add(0, 0), "pool.sync.f()", isGoing, () => {});
   expect(aborted).toHaveLength(1);
 });
 
@@ -201,7 +359,7 @@ test("a call that has ended makes no calls and has no callbacks", () => {
   request(0, ended, ["task", "g"]);
   request(0, ended, ["callback", 0]);
   const [nested, callback] = take() as [Answer, Answer];
-  expect((nested[3] as DOMException).name).toBe("AbortError");
+  expect(nested[3]).toBeInstanceOf(CallEndedError);
   expect(callback[3]).toBeInstanceOf(CallbackEndedError);
 });
 

@@ -72,7 +72,17 @@ function createLane() {
 function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = {}) {
   const clock = createClock();
   const lanes = Array.from({ length: ready }, createLane);
-  const state = { starting: 0, isWaiting: false, isBackingOff: false, startCostMs: 0 };
+  const state = {
+    starting: 0,
+    isWaiting: false,
+    isBackingOff: false,
+    startCostMs: 0,
+    /** Workers that start for the calls that wait. */
+    beforehand: 0,
+    following: 0,
+    isStuck: false,
+    first: undefined as object | undefined,
+  };
   const open: Lane[] = lanes.map(({ lane }) => lane);
   const startedMs: number[] = [];
   const retired: (readonly [lane: number, atMs: number])[] = [];
@@ -82,7 +92,12 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = 
     lanes: () => open,
     alive: () => open.length + state.starting,
     isBackingOff: () => state.isBackingOff,
-    isWaiting: () => state.isWaiting,
+    hasWorker: () => open.length + state.starting > 0,
+    starting: () => state.beforehand,
+    startable: () => {
+      const { isWaiting, following, isStuck, first } = state;
+      return { count: isWaiting || isStuck ? 1 : 0, following, isStuck, first };
+    },
     isWorthStart: (waitedMs) => waitedMs >= state.startCostMs,
     start: () => {
       state.starting++;
@@ -101,6 +116,10 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = 
     startedMs,
     retired,
     check: () => elastic.check(),
+    /** The worker waits with its thread. */
+    suspend: (lane: Lane) => {
+      open.splice(open.indexOf(lane), 1);
+    },
     close: () => elastic.close(),
     onReady: () => elastic.onReady(),
     /** A worker that was started is ready. */
@@ -174,6 +193,65 @@ describe("growth", () => {
     pass(900);
     burst(); // both together are worth a start
     expect(startedMs).toHaveLength(2);
+  });
+
+  test("starts a worker for a call that has waited while none has begun, whatever the cost", () => {
+    for (const kind of ["on the host", "behind another"]) {
+      const { check, pass, startedMs, state } = createPool(1, { maxThreads: 2 });
+      state.startCostMs = 1000;
+      check();
+      pass(100);
+      expect(startedMs).toEqual([]);
+      if (kind === "on the host") {
+        state.isWaiting = true;
+        state.first = {};
+      } else state.following = 1;
+      check();
+      pass(WAIT_MS - 1);
+      if (kind === "on the host") state.first = {}; // another one: the first has begun
+      pass(WAIT_MS - 1);
+      expect(startedMs).toEqual([]);
+      state.isStuck = kind === "behind another";
+      pass(2);
+      expect(startedMs).toEqual([100 + 2 * WAIT_MS]);
+    }
+  });
+
+  test("starts one at once if the last one takes no more calls, also while it watches", () => {
+    const { check, lanes, pass, startedMs, state, suspend } = createPool(1);
+    state.isWaiting = true;
+    state.startCostMs = 1000;
+    check();
+    pass(WAIT_MS / 2);
+    suspend(lanes[0]!.lane);
+    check();
+    expect(startedMs).toEqual([WAIT_MS / 2]);
+    check();
+    pass(WAIT_MS);
+    expect(startedMs).toHaveLength(1); // that one is starting
+  });
+
+  test("starts none while enough are starting", () => {
+    const { check, pass, startedMs, state } = createPool(1);
+    state.isWaiting = true;
+    state.beforehand = 1;
+    check();
+    pass(10 * WAIT_MS);
+    expect(startedMs).toEqual([]);
+    state.beforehand = 0;
+    pass(WAIT_MS);
+    expect(startedMs).toEqual([11 * WAIT_MS]);
+  });
+
+  test("looks on while calls follow others, and no longer", () => {
+    const { check, clock, pass, startedMs, state } = createPool(1);
+    state.following = 2;
+    check();
+    pass(10 * WAIT_MS);
+    expect([startedMs, clock.timers.size]).toEqual([[], 1]);
+    state.following = 0;
+    pass(WAIT_MS);
+    expect([startedMs, clock.timers.size]).toEqual([[], 0]);
   });
 
   test("never exceeds maxThreads, including workers that still start", () => {

@@ -110,6 +110,7 @@ function createPool(
     Array.from({ length: count }, () => {
       const call = add(lane, callLoad);
       lane.send(callLoad, call.slot, call.generation, call.slot);
+      call.position = lane.endpoint.tx.position;
       return call.slot;
     });
   /** The worker of the lane answers its oldest call, which it has begun, and the host takes the response. */
@@ -559,5 +560,65 @@ describe("a retiring lane", () => {
     expect(victim.begin()).toBe(false);
     expect(victim.load.outstanding).toBe(1);
     expect([inFlight.size, returned, stealing.moved]).toEqual([4, [], 0]); // they stay the lane's
+  });
+});
+
+describe("calls that follow others", () => {
+  /** Both lanes have calls. */
+  const busyPool = (situation?: Situation) => {
+    const pool = createPool(situation);
+    pool.send(pool.thief, UNKNOWN_LOAD);
+    pool.thief.begin();
+    const look = (passedMs: number) => {
+      pool.clock.nowMs += passedMs;
+      return pool.stealing.findFollowing();
+    };
+    return { ...pool, look };
+  };
+
+  test("are stuck if none has begun for 10 ms", () => {
+    const { look, send, victim } = busyPool();
+    send(victim, UNKNOWN_LOAD, 3);
+    victim.begin();
+    expect(look(0)).toEqual({ count: 2, startable: 0, isStuck: false });
+    expect(look(8)).toEqual({ count: 2, startable: 0, isStuck: false });
+    expect(look(2)).toEqual({ count: 2, startable: 2, isStuck: true });
+    victim.begin();
+    expect(look(0)).toEqual({ count: 1, startable: 0, isStuck: false });
+    expect(look(10)).toEqual({ count: 1, startable: 1, isStuck: true });
+    victim.begin();
+    expect(look(10)).toEqual({ count: 0, startable: 0, isStuck: false });
+  });
+
+  test("wait behind a long call from the beginning", () => {
+    const { look, send, victim } = busyPool();
+    send(victim, LONG_LOAD, 2);
+    victim.begin();
+    expect(look(0)).toEqual({ count: 1, startable: 1, isStuck: false });
+    expect(look(10)).toMatchObject({ isStuck: true });
+  });
+
+  test("do not count if a lane is idle, which gets them, or if they cannot move", () => {
+    const { look, send, add, thief, victim } = busyPool();
+    const keyed = createSettings({ affinity: { key: "key" } });
+    send(victim, UNKNOWN_LOAD);
+    victim.begin();
+    const { slot, generation } = add(victim, UNKNOWN_LOAD, keyed);
+    victim.send(UNKNOWN_LOAD, slot, generation);
+    look(0);
+    expect(look(20)).toEqual({ count: 0, startable: 0, isStuck: false });
+    send(victim, UNKNOWN_LOAD);
+    look(0);
+    expect(look(20)).toMatchObject({ count: 1, isStuck: true });
+    thief.load.clear();
+    expect(look(20)).toEqual({ count: 0, startable: 0, isStuck: false });
+  });
+
+  test("damage is the fault of its lane", () => {
+    const { failed, look, send, victim } = busyPool();
+    send(victim, UNKNOWN_LOAD, 2);
+    victim.endpoint.tx.memory.i32.fill(-7, 0, 16);
+    expect(look(0)).toMatchObject({ count: 0 });
+    expect(failed).toMatchObject([{ code: "HEDDLE_PROTOCOL" }]);
   });
 });

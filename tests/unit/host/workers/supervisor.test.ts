@@ -220,11 +220,11 @@ describe("a lost worker", () => {
         minThreads: 1,
         maxThreads: 2,
       });
-      dispatcher.startable = 1;
+      dispatcher.waitingCalls = 1;
       supervisor.checkLoad();
       pass(10);
       threads[1]!.ready();
-      dispatcher.startable = 0;
+      dispatcher.waitingCalls = 0;
       pass(10);
       dispatcher.waiting.queued = queued;
       threads[1]!.exit();

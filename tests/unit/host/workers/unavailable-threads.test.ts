@@ -60,7 +60,7 @@ describe("a pool without threads", () => {
     });
     state.canSpawn = () => false;
     supervisor.start();
-    dispatcher.startable = 3;
+    dispatcher.waitingCalls = 3;
     supervisor.checkLoad();
     await load();
     hosted[0]!.ready();
@@ -98,7 +98,7 @@ test("a pool that has some threads goes on with these", () => {
   expect(events).toEqual(["no thread 2, 2 left"]);
   for (const thread of threads) thread.ready();
   expect(events).toContain("ready");
-  dispatcher.startable = 1;
+  dispatcher.waitingCalls = 1;
   supervisor.checkLoad();
   pass(1000);
   expect([threads.length, supervisor.unavailable.isOnHost]).toEqual([2, false]);
@@ -125,7 +125,7 @@ describe("threads that end before their code runs", () => {
     });
     supervisor.start();
     threads[0]!.ready();
-    dispatcher.startable = 1;
+    dispatcher.waitingCalls = 1;
     supervisor.checkLoad();
     pass(10);
     threads[1]!.exit();
@@ -160,7 +160,7 @@ describe("a pool in a budget", () => {
     expect(second.events).toEqual(["ready", "0 takes calls"]);
     // An idle worker of the first is taken back for calls of the second.
     for (const thread of first.threads) thread.ready();
-    second.dispatcher.startable = 1;
+    second.dispatcher.waitingCalls = 1;
     second.supervisor.checkLoad();
     second.pass(10);
     expect([second.threads.length, budget.waiting]).toEqual([1, 1]);
@@ -171,25 +171,31 @@ describe("a pool in a budget", () => {
     expect([second.threads.length, budget.threads, budget.waiting]).toEqual([2, 3, 0]);
   });
 
-  test("replaces a lost worker only if the budget has room", () => {
-    const budget = new PoolBudget(1);
+  test("has a worker for its calls at any time, and further ones only if there is room", () => {
+    const budget = new PoolBudget(2);
     const share = { guaranteed: 0, isLimited: true };
-    const one = createSupervisor({ minThreads: 0, maxThreads: 1, budget, share });
-    const other = createSupervisor({ minThreads: 0, maxThreads: 1, budget, share });
-    for (const { dispatcher, supervisor } of [one, other]) {
+    const size = { minThreads: 0, maxThreads: 2, budget, share };
+    const [one, other, third] = [size, size, size].map((size) => createSupervisor(size));
+    for (const { dispatcher, supervisor } of [one!, other!, third!]) {
       supervisor.start();
-      dispatcher.startable = 1;
+      dispatcher.waitingCalls = 1;
       supervisor.checkLoad();
     }
-    one.threads[0]!.ready();
-    one.dispatcher.waiting.queued = 1;
-    one.threads[0]!.exit();
-    expect([other.threads.length, budget.threads]).toEqual([1, 1]);
-    expect(one.exits[0]![0].replacedBy).toBeUndefined();
-    one.pass(1000);
-    expect([one.threads.length, budget.waiting]).toEqual([1, 1]);
-    other.dispatcher.startable = 0;
-    other.threads[0]!.exit();
-    expect(one.threads.length).toBe(2);
+    expect(budget.threads).toBe(3);
+    one!.threads[0]!.ready();
+    one!.dispatcher.waiting.queued = 1;
+    one!.threads[0]!.exit();
+    expect(one!.exits[0]![0].replacedBy).toBe(1);
+    one!.pass(1000);
+    one!.threads[1]!.ready();
+    one!.supervisor.checkLoad();
+    one!.pass(100);
+    expect([one!.threads.length, budget.threads, budget.waiting]).toEqual([2, 3, 1]);
+    for (const pool of [other!, third!]) {
+      pool.dispatcher.waitingCalls = 0;
+      pool.threads[0]!.exit();
+      one!.pass(10);
+    }
+    expect([one!.threads.length, budget.threads, budget.waiting]).toEqual([3, 2, 0]);
   });
 });
