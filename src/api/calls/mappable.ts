@@ -28,10 +28,10 @@ type ChunkCall = (
 ) => Promise<ChunkResult> | undefined;
 
 export interface Mappable {
-  /** The handle of its pool. */
-  readonly pool: object;
-  /** Calls that this signal aborts. */
-  readonly bind: (signal: AbortSignal) => BoundCall;
+  /** The handle of its pool, or its scope. */
+  readonly owner: object;
+  /** Calls with further options: those of one run. */
+  readonly bind: (more: GivenCall) => BoundCall;
   /** The function with further options. */
   readonly make: (more: GivenCall) => (...args: unknown[]) => unknown;
 }

@@ -13,11 +13,13 @@ import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
 import type { ResolvedScopeOptions } from "../options/scope-options.ts";
+import type { Mapping } from "../map/map.ts";
 import { watchHandling } from "./handled.ts";
 
 /** The parts of a pool that scopes use. */
 export interface ScopeTarget {
   readonly calls: CallProxy;
+  readonly mapping: Mapping;
   readonly cancellation: Pick<Cancellation, "abort">;
   readonly lateRuns: LateRuns;
   readonly runtime: Pick<
@@ -120,9 +122,14 @@ export class ScopeCore {
     return this.#byPromise.get(Object(promise));
   }
 
+  /** Joiners take what the program gets of the member. */
+  own(given: object, member: Member): void {
+    this.#byPromise.set(given, member);
+  }
+
   /** The program gets the promise of a member. What is attached to it later is the program's. */
   give(promise: Promise<unknown>, member: Member): void {
-    this.#byPromise.set(promise, member);
+    this.own(promise, member);
     if (this.options.onError === "ignoreHandled") watchHandling(promise);
   }
 

@@ -9,7 +9,9 @@ import { isHandled } from "./handled.ts";
 import { join } from "./joiners.ts";
 import { type Member, ScopeCore, type ScopeTarget } from "./scope-core.ts";
 import { createScopedCalls } from "./scoped-calls.ts";
+import { createScopedMapping } from "./scoped-map.ts";
 
+type Mapped = ReturnType<typeof createScopedMapping>;
 type Body = (scope: Scope) => unknown;
 type Open = (...args: unknown[]) => unknown;
 
@@ -19,11 +21,29 @@ class Scope {
   readonly scope: Open;
   readonly #core: ScopeCore;
   #isClosed = false;
+  #madeMapping: Mapped | undefined;
 
   constructor(core: ScopeCore) {
     this.#core = core;
     this.call = createScopedCalls(core);
     this.scope = createOpenScope(core.target, core);
+  }
+
+  // Made when they are used: most scopes need none of them.
+  get map(): Mapped["map"] {
+    return this.#mapped.map;
+  }
+
+  get forEach(): Mapped["forEach"] {
+    return this.#mapped.forEach;
+  }
+
+  get reduce(): Mapped["reduce"] {
+    return this.#mapped.reduce;
+  }
+
+  get #mapped(): Mapped {
+    return this.#madeMapping ??= createScopedMapping(this.#core);
   }
 
   get signal(): AbortSignal {

@@ -33,7 +33,7 @@ export function createScopedCalls(core: ScopeCore): CallProxy {
 }
 
 function scoped(core: ScopeCore, call: CallWith): CallWith {
-  const { make } = mappable.get(call)!;
+  const { make, bind } = mappable.get(call)!;
   const own = (...args: unknown[]): unknown => {
     if (!core.isClosed) {
       return new ScopedCall(core).start((run) => make({ run })(...args));
@@ -43,6 +43,7 @@ function scoped(core: ScopeCore, call: CallWith): CallWith {
     if (core.isCancelled) (refused as Partial<Promise<unknown>>).catch?.(() => {});
     return refused;
   };
+  mappable.set(own, { owner: core, bind, make });
   return Object.assign(own, {
     with: atCaller((options: CallOptions) => scoped(core, call.with(options))),
   });
