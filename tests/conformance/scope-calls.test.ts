@@ -5,6 +5,7 @@ import {
   type PoolOptions,
   ScopeCancelledError,
   ScopeClosedError,
+  TimeoutError,
 } from "../../src/mod.ts";
 import { createScopePool, echo, type ScopeTestPool } from "../fixtures/scope-tasks.ts";
 import { begun, closedAfterTest, rejection, sharedWords } from "../support/conformance.ts";
@@ -156,5 +157,69 @@ describe("scope.map", () => {
     await results.next();
     await scope.close();
     expect([returned, (await results.next()).done]).toEqual([1, true]);
+  });
+});
+
+describe("scope.sync", () => {
+  test("gives the result or throws the error, and leaving waits for its task", async () => {
+    const pool = scopePool();
+    await pool.ready;
+    const words = sharedWords();
+    const result = await pool.scope({ timeoutMs: 60_000 }, async ({ call, sync, scope }) => {
+      const other = call.later(5, "goes on");
+      expect(() => sync.fail("caught")).toThrow("caught");
+      expect(() => sync.cleanUp.with({ timeoutMs: 50 })(words, 30)).toThrow(TimeoutError);
+      expect(running(words)).toBe(1);
+      expect(await scope((inner) => inner.sync.add(1, 2))).toBe(3);
+      return [await other, sync.echo("result")];
+    });
+    expect([result, running(words)]).toEqual([["goes on", "result"], 0]);
+    const thrown = await rejection(pool.scope(({ sync }) => sync.fail("of the function")));
+    expect(thrown).toMatchObject({ name: "RangeError", message: "of the function" });
+  });
+
+  test("in a block: its error counts, and a scope that is cancelled or over refuses it", async () => {
+    const pool = scopePool();
+    await pool.ready;
+    const scope = pool.scope();
+    expect(scope.sync.echo(1)).toBe(1);
+    const other = rejection(scope.call.cleanUp(sharedWords(), 0));
+    expect(() => scope.sync.fail("counts")).toThrow("counts");
+    expect(await other).toBeInstanceOf(ScopeCancelledError);
+    expect(() => scope.sync.echo(1)).toThrow(ScopeCancelledError);
+    expect(await rejection(scope.close())).toMatchObject({ message: "counts" });
+    expect(() => scope.sync.echo(1)).toThrow(ScopeClosedError);
+    const cancelled = pool.scope();
+    cancelled.cancel("enough");
+    expect(await rejection((async () => await cancelled.sync.echo(1))())).toBe("enough");
+    await cancelled.close();
+  });
+
+  test("ends at the time limit of its scope, or of one around it", async () => {
+    const pool = scopePool();
+    await pool.ready;
+    const words = sharedWords();
+    const late = { timeoutMs: 60_000, timeoutValue: "late" } as const;
+    for (const body of ["plain", "own limit", "inner", "refused"] as const) {
+      const error = await rejection(pool.scope({ timeoutMs: 100 }, async (outer) => {
+        if (body === "plain") return outer.sync.cleanUp(words, 10);
+        if (body === "own limit") return outer.sync.cleanUp.with(late)(words, 10);
+        if (body === "inner") return await outer.scope((inner) => inner.sync.cleanUp(words, 10));
+        expect(() => outer.sync.cleanUp(words, 10)).toThrow(TimeoutError);
+        return outer.sync.echo(1);
+      }));
+      expect(error).toMatchObject({ code: "HEDDLE_TIMEOUT", kind: "scope", limitMs: 100 });
+      expect(running(words)).toBe(0);
+    }
+  });
+
+  test("may have a shorter time limit of its own", async () => {
+    const pool = scopePool();
+    await pool.ready;
+    const words = sharedWords();
+    const result = await pool.scope({ timeoutMs: 60_000 }, ({ sync }) => {
+      return sync.cleanUp.with({ timeoutMs: 30, timeoutValue: "early" })(words, 10);
+    });
+    expect([result, running(words)]).toEqual(["early", 0]);
   });
 });

@@ -38,6 +38,12 @@ export interface Mappable {
 
 export const mappable: WeakMap<object, Mappable> = new WeakMap();
 
+/** A function of `pool.sync`, with further options and this time limit if its own are not shorter. */
+type MakeBlocking = (more: GivenCall, timeoutMs: number) => (...args: unknown[]) => unknown;
+
+/** How scopes make the calls of the functions of `pool.sync`. */
+export const blocking: WeakMap<object, MakeBlocking> = new WeakMap();
+
 /** Calls that all reject with `error`. */
 export function refusedMap(error: Error): BoundCall {
   return { single: () => Promise.reject(error), chunk: undefined, isKnown: true };

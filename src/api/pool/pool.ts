@@ -305,7 +305,8 @@ class ThreadPool extends SafeEventTarget {
     const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
     const { runtime } = this.#spec;
     const mapping = this.#mapping;
-    return createOpenScope({ calls: this.call, mapping, cancellation, lateRuns, runtime });
+    const sync = (): SyncProxy => this.sync;
+    return createOpenScope({ calls: this.call, sync, mapping, cancellation, lateRuns, runtime });
   }
 
   get needsDrain(): boolean {

@@ -26,7 +26,7 @@ class ScopedRun extends ScopedCall implements RunFollower {
 
   onStart(run: MapRun): void {
     this.#run = run;
-    if (this.#isMap) this.start(() => run.results.returned);
+    if (this.#isMap) this.start(() => run.results.returned.then(() => this.#read()));
     this.#abortRun();
   }
 
@@ -43,6 +43,11 @@ class ScopedRun extends ScopedCall implements RunFollower {
   /** Ends results that are read one by one, as nobody may read them any more. */
   override leave(): void {
     if (this.#run?.isReadWhole === false) void this.#run.results.return();
+  }
+
+  /** Those that await all results have them before the scope is left. */
+  #read(): Promise<void> {
+    return new Promise((resolve) => this.owner.target.runtime.macrotask(resolve));
   }
 
   #abortRun(): void {
