@@ -157,8 +157,7 @@ export class Encoder implements Writer {
   end(): void {
     if (this.#seen.count > 0) this.#seen.forget(0);
     this.#seen.current = -1; // an exception may have left it set
-    this.#depth = 0;
-    // Also after a failure while they were being written, since the next value must not get them.
+    this.#depth = 0; // and texts, which the next value must not get
     if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
     if (!this.attachments.isEmpty) this.attachments.clear();
     this.#copiedBytes = 0;

@@ -264,7 +264,9 @@ describe("an end that a call carries", () => {
     const [sender, receiver] = channel<number>();
     expect(() => pool({ worker: { data: { list: [sender] } } })).toThrow(/end of a channel/);
     const made = pool();
-    const produced = (async () => made.broadcast.produce.with({ sticky: true })([sender, 0, 1]))();
+    const produced = made.ready.then(() =>
+      made.broadcast.produce.with({ sticky: true })([sender, 0, 1])
+    );
     expect(await rejection(produced)).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
     sender.close();
     expect(await rejection(receiver.receive())).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });

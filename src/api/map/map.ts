@@ -91,6 +91,7 @@ export class MappedResults<Result>
   }
 
   /** Awaits all results: `await pool.map(call, items)`. A promise whose `then` was called once gives the same array again. */
+  // oxlint-disable-next-line unicorn/no-thenable -- awaiting it is what it is for
   then<Value = Result[], Reason = never>(
     onValue?: ((results: Result[]) => Value | PromiseLike<Value>) | null,
     onReason?: ((reason: unknown) => Reason | PromiseLike<Reason>) | null,

@@ -9,6 +9,7 @@ class ScopePromise<T> extends Promise<T> {
     return Promise;
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise that notices who handles it
   override then<Value = T, Reason = never>(
     onValue?: ((value: T) => Value | PromiseLike<Value>) | null,
     onReason?: ((reason: unknown) => Reason | PromiseLike<Reason>) | null,

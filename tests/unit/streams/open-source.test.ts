@@ -72,9 +72,9 @@ describe("openSource", () => {
     });
     expect(await openSource(closing).return!()).toBe("ended");
     expect(isClosed).toBe(true);
-    const failing = handle(() => Promise.reject(new Error("not closed")));
-    await expect(openSource(failing).return!()).rejects.toThrow("not closed");
-    endSource(openSource(failing));
+    const failing = () => handle(() => Promise.reject(new Error("not closed")));
+    await expect(openSource(failing()).return!()).rejects.toThrow("not closed");
+    endSource(openSource(failing()));
   });
 });
 
