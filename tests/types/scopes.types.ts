@@ -29,6 +29,24 @@ export async function functions(): Promise<void> {
     void call.other;
     return { sum: await sum };
   });
+  const text = await pool.scope(({ sync }) => {
+    // @ts-expect-error -- a parameter is missing
+    sync.add(1);
+    const sum = sync.add.with({ timeoutMs: 5 })(1, 2);
+    same<typeof sum, number>(true);
+    return sync.name();
+  });
+  same<typeof text, string>(true);
+  await pool.scope(async ({ call, map, forEach, reduce }) => {
+    const names = await map(call.add.with({ priority: 1 }), [1, 2], { args: [3] });
+    same<typeof names, number[]>(true);
+    const each = forEach(call.name, []);
+    same<typeof each, Promise<void>>(true);
+    const total = reduce(call.add, [1, 2]);
+    same<typeof total, Promise<number>>(true);
+    // @ts-expect-error -- the second argument is missing
+    void map(call.add, [1, 2]);
+  });
   same<typeof result, { sum: number }>(true);
   const sync = await pool.scope({ timeoutMs: 5, onError: "collect" }, () => 3 as const);
   same<typeof sync, 3>(true);

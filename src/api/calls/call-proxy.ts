@@ -76,8 +76,8 @@ function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
     ),
   });
   mappable.set(call, {
-    pool: calls.pool,
-    bind: (signal) => calls.bind(mergeOptions(given, { signal })),
+    owner: calls.pool,
+    bind: (more) => calls.bind(mergeOptions(given, more)),
     make: (more) => calls.make(mergeOptions(given, more)),
   });
   return call;

@@ -28,15 +28,21 @@ type ChunkCall = (
 ) => Promise<ChunkResult> | undefined;
 
 export interface Mappable {
-  /** The handle of its pool. */
-  readonly pool: object;
-  /** Calls that this signal aborts. */
-  readonly bind: (signal: AbortSignal) => BoundCall;
+  /** The handle of its pool, or its scope. */
+  readonly owner: object;
+  /** Calls with further options: those of one run. */
+  readonly bind: (more: GivenCall) => BoundCall;
   /** The function with further options. */
   readonly make: (more: GivenCall) => (...args: unknown[]) => unknown;
 }
 
 export const mappable: WeakMap<object, Mappable> = new WeakMap();
+
+/** A function of `pool.sync`, with further options and this time limit if its own are not shorter. */
+type MakeBlocking = (more: GivenCall, timeoutMs: number) => (...args: unknown[]) => unknown;
+
+/** How scopes make the calls of the functions of `pool.sync`. */
+export const blocking: WeakMap<object, MakeBlocking> = new WeakMap();
 
 /** Calls that all reject with `error`. */
 export function refusedMap(error: Error): BoundCall {

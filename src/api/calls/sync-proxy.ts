@@ -13,7 +13,7 @@ import {
 import { DeadlockError, HeddleError, InvalidArgumentError } from "../../errors.ts";
 import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import type { CallSettings } from "../../host/calls/call-settings.ts";
+import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
 import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
@@ -23,6 +23,7 @@ import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { createTable, findKnown, settingsFor, unknownTask, withMoved } from "./call-proxy.ts";
+import { blocking } from "./mappable.ts";
 import type { CallSink } from "./mapped-errors.ts";
 
 type SyncCall = (...args: unknown[]) => unknown;
@@ -55,16 +56,37 @@ export function createSyncProxy(spec: PoolSpec, target: SyncTarget): SyncProxy {
   });
 }
 
+/** The function with these options, which takes further ones. Scopes know it. */
 function callWith(
   spec: PoolSpec,
   target: SyncTarget,
   name: string,
   given: GivenCall,
 ): SyncCallWith {
+  const call = Object.assign(createCall(spec, target, name, given, Infinity), {
+    with: atCaller((options: CallOptions) =>
+      callWith(spec, target, name, mergeOptions(given, checkCallOptions(options)))
+    ),
+  });
+  blocking.set(
+    call,
+    (more, timeoutMs) => createCall(spec, target, name, mergeOptions(given, more), timeoutMs),
+  );
+  return call;
+}
+
+/** `timeoutMs`: a limit besides those of the options. */
+function createCall(
+  spec: PoolSpec,
+  target: SyncTarget,
+  name: string,
+  given: GivenCall,
+  timeoutMs: number,
+): SyncCall {
   let known: KnownCall | undefined;
-  const call: SyncCall = takingAll((args) => {
+  return takingAll((args) => {
     if (known === undefined && target.knowledge() === "known") {
-      const found = findCall(spec, name, given);
+      const found = findCall(spec, name, given, timeoutMs);
       if (found instanceof HeddleError) throw found;
       known = found;
     }
@@ -78,13 +100,8 @@ function callWith(
     );
     if (moved instanceof InvalidArgumentError) throw moved;
     return known === undefined
-      ? callEarly(spec, target, name, given, moved)
+      ? callEarly(spec, target, name, given, timeoutMs, moved)
       : wait(target, name, known.task, moved, known.settings);
-  });
-  return Object.assign(call, {
-    with: atCaller((options: CallOptions) =>
-      callWith(spec, target, name, mergeOptions(given, checkCallOptions(options)))
-    ),
   });
 }
 
@@ -145,12 +162,14 @@ function callEarly(
   target: SyncTarget,
   name: string,
   given: GivenCall,
+  timeoutMs: number,
   args: readonly unknown[],
 ): unknown {
   let isRefused = false;
-  const find: FindTask = () => isRefused ? needsReady() : findCall(spec, name, given);
+  const find: FindTask = () => isRefused ? needsReady() : findCall(spec, name, given, timeoutMs);
   const isLearning = (): boolean => target.knowledge() === "learning";
-  const settings = { ...settingsFor(spec.options, {}, given), isBlocking: true };
+  const own = within(settingsFor(spec.options, {}, given), timeoutMs);
+  const settings = { ...own, isBlocking: true };
   const result = wait(target, name, { name, find }, args, settings, isLearning);
   if (!isLearning()) return result;
   isRefused = true; // the call is over when its task is known
@@ -164,18 +183,30 @@ function needsReady(): InvalidArgumentError {
 }
 
 /** The task of a known name, for calls with these options. */
-function findCall(spec: PoolSpec, name: string, given: GivenCall): KnownCall | HeddleError {
+function findCall(
+  spec: PoolSpec,
+  name: string,
+  given: GivenCall,
+  timeoutMs: number,
+): KnownCall | HeddleError {
   const task = spec.sources.findIndex((source) => source.name === name);
   if (task < 0) return unknownTask(name, spec.sources.map((source) => source.name));
   if (!spec.tasks[task]!.isStream) {
     const found = findKnown(spec, task, given);
+    if (found instanceof HeddleError) return found;
+    const settings = within(found.settings, timeoutMs);
     // Otherwise such settings would take the longer way for nothing.
-    if (found instanceof HeddleError || spec.options.inliner === undefined) return found;
-    return { ...found, settings: { ...found.settings, isBlocking: true } };
+    const isBlocking = spec.options.inliner !== undefined;
+    return { ...found, settings: isBlocking ? { ...settings, isBlocking } : settings };
   }
   return new InvalidArgumentError(
     `"${name}" is a generator, whose items arrive in the event loop: read pool.call.${name}() by for await.`,
   );
+}
+
+function within(settings: CallSettings, timeoutMs: number): CallSettings {
+  if (timeoutMs >= settings.timeoutMs) return settings;
+  return createSettings({ ...settings, timeoutMs });
 }
 
 /** What the host cannot wait for while it blocks is refused. */

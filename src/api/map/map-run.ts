@@ -10,6 +10,7 @@ import type { ChunkResult } from "../../protocol/task-variants.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
+import type { RunWatch } from "../../host/calls/call-settings.ts";
 import type { BoundCall, Mappable } from "../calls/mappable.ts";
 
 /** Run time of a chunk that is aimed at, and the largest number of its items. */
@@ -40,10 +41,23 @@ export interface MapRunOptions {
   readonly args: readonly unknown[];
   /** Ends the run. */
   readonly signal: AbortSignal | undefined;
+  readonly follower: RunFollower | undefined;
+}
+
+/** Follows the run and its calls, for a scope. */
+export interface RunFollower extends RunWatch {
+  /** The scope, whose functions are called. */
+  readonly owner: object;
+  /** Throws if the scope takes no more calls. */
+  checkOpen(): void;
+  /** The run is about to take its first items. */
+  onStart(run: MapRun): void;
 }
 
 export class MapRun {
   readonly results: StreamConsumer;
+  /** Its reader takes all results, so that it ends by itself. */
+  isReadWhole = false;
   readonly #options: MapRunOptions;
   readonly #abort = new AbortController();
   #bound: BoundCall | undefined;
@@ -79,13 +93,21 @@ export class MapRun {
   }
 
   start(): void {
-    const { signal } = this.#options;
+    const { signal, follower } = this.#options;
     signal?.addEventListener("abort", this.#onAbort);
+    follower?.onStart(this);
     if (signal?.aborted === true) this.#onAbort();
     else this.#fill();
   }
 
   readonly #onAbort = (): void => this.#fail(this.#options.signal!.reason);
+
+  /** Ends the run with an error. Returns whether it was not over. */
+  abort(reason: unknown): boolean {
+    const wasRunning = !this.#isOver;
+    this.#fail(reason);
+    return wasRunning;
+  }
 
   /** Calls the task for further chunks as long as there is room. */
   #fill(): void {
@@ -182,7 +204,10 @@ export class MapRun {
     this.#open++;
     this.#inFlight++;
     // Tasks of a module pool can be called in chunks as soon as they are known.
-    if (this.#bound?.isKnown !== true) this.#bound = this.#options.task.bind(this.#abort.signal);
+    if (this.#bound?.isKnown !== true) {
+      const { task, follower } = this.#options;
+      this.#bound = task.bind({ signal: this.#abort.signal, run: follower });
+    }
     this.#call(this.#bound, items).then(
       (result) => this.#settle(number, items.length, result),
       (error) => this.#settle(number, items.length, [[], NaN, 0, error]),

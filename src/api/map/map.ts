@@ -8,7 +8,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { openIterator } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
-import { type ItemSource, MapRun, type MapRunOptions } from "./map-run.ts";
+import { type ItemSource, MapRun, type MapRunOptions, type RunFollower } from "./map-run.ts";
 import { type Mappable, mappable } from "../calls/mappable.ts";
 
 /** Options of {@link Pool.map}. `Args` are the types of the task's arguments after the item. */
@@ -165,6 +165,7 @@ export class MappedResults<Result>
 
   async #eachBatch(use: (results: readonly unknown[]) => void): Promise<void> {
     const results = this.#results;
+    if (this.#run !== undefined) this.#run.isReadWhole = true;
     for (;;) {
       const batch = await results.nextBatch();
       if (batch === undefined) return;
@@ -202,29 +203,49 @@ export class Mapping implements Unread {
     );
   }
 
-  map(call: unknown, items: unknown, options: MapOptions = {}): MappedResults<unknown> {
-    const settings = this.#check("map()", call, items, options);
+  /** `follower`: of a scope. */
+  map(
+    call: unknown,
+    items: unknown,
+    options: MapOptions = {},
+    follower?: RunFollower,
+  ): MappedResults<unknown> {
+    const settings = this.#check("map()", call, items, options, follower);
     return new MappedResults(this, () => {
+      follower?.checkOpen();
       const source = settings.inContext(() => openSource(items));
       return new MapRun({ ...settings, source, isReduction: false });
     });
   }
 
-  async forEach(call: unknown, items: unknown, options: MapOptions = {}): Promise<void> {
-    const settings = this.#check("forEach()", call, items, options);
+  async forEach(
+    call: unknown,
+    items: unknown,
+    options: MapOptions = {},
+    follower?: RunFollower,
+  ): Promise<void> {
+    const settings = this.#check("forEach()", call, items, options, follower);
     const source = openSource(items);
     const run = new MapRun({ ...settings, source, isOrdered: false, isReduction: false });
+    run.isReadWhole = true;
     run.start();
     while (await run.results.nextBatch() !== undefined) { /* results are not wanted */ }
   }
 
   /** Reduces chunks in workers, then their results in the same way, in order. */
-  async reduce(call: unknown, items: unknown, options: MapOptions = {}): Promise<unknown> {
-    const settings = { ...this.#check("reduce()", call, items, options), isOrdered: true };
+  async reduce(
+    call: unknown,
+    items: unknown,
+    options: MapOptions = {},
+    follower?: RunFollower,
+  ): Promise<unknown> {
+    const checked = this.#check("reduce()", call, items, options, follower);
+    const settings = { ...checked, isOrdered: true };
     let source: ItemSource = openSource(items);
     for (let chunk = settings.chunk;; chunk = PARTIAL_CHUNK) {
       const run = new MapRun({ ...settings, chunk, source, isReduction: true });
       const partial: unknown[] = [];
+      run.isReadWhole = true;
       run.start();
       for (;;) {
         const batch = await run.results.nextBatch();
@@ -240,18 +261,32 @@ export class Mapping implements Unread {
   }
 
   /** The items are not used if it throws: nobody else may know of promises among them. */
-  #check(name: string, call: unknown, items: unknown, options: MapOptions): RunSettings {
+  #check(
+    name: string,
+    call: unknown,
+    items: unknown,
+    options: MapOptions,
+    follower: RunFollower | undefined,
+  ): RunSettings {
     try {
-      return this.#checkAll(name, call, items, options);
+      return this.#checkAll(name, call, items, options, follower);
     } catch (error) {
       ignoreRejections(Array.isArray(items) ? items : [items], this.#runtime.isPromise);
       throw error;
     }
   }
 
-  #checkAll(name: string, call: unknown, items: unknown, options: MapOptions): RunSettings {
+  #checkAll(
+    name: string,
+    call: unknown,
+    items: unknown,
+    options: MapOptions,
+    follower: RunFollower | undefined,
+  ): RunSettings {
     const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
-    if (task?.pool !== this.#pool) throw notOfPool(name, call, task !== undefined);
+    if (task?.owner !== (follower?.owner ?? this.#pool)) {
+      throw notOf(follower === undefined ? "pool" : "scope", name, call, task !== undefined);
+    }
     const isIterable = typeof items === "string" ||
       (typeof items === "object" && items !== null &&
         (Symbol.iterator in items || Symbol.asyncIterator in items));
@@ -272,25 +307,28 @@ export class Mapping implements Unread {
       isOrdered: ordered,
       args: checkArgs(args),
       signal: signal === undefined || signal === null ? undefined : checkSignal(signal),
+      follower,
     };
   }
 }
 
-function notOfPool(name: string, call: unknown, isOther: boolean): InvalidArgumentError {
-  const method = name.slice(0, -2);
+function notOf(
+  owner: "pool" | "scope",
+  name: string,
+  call: unknown,
+  isOther: boolean,
+): InvalidArgumentError {
+  const rule = `${name} takes a function of the same ${owner}'s \`call\``;
+  const example = `${owner}.${name.slice(0, -2)}(${owner}.call.f, items`;
   if (typeof call !== "function") {
-    return new InvalidArgumentError(
-      `${name} takes a function of the same pool's \`call\`, got ${
-        show(call)
-      }: pool.${method}(pool.call.f, items).`,
-    );
+    return new InvalidArgumentError(`${rule}, got ${show(call)}: ${example}).`);
   }
   return new InvalidArgumentError(
     isOther
-      ? `${name} takes a function of the same pool's \`call\`, got one of another pool.`
-      : `${name} takes a function of the same pool's \`call\` itself, such as pool.call.f or pool.call.f.with(options), since ` +
+      ? `${rule}, got one of another pool or scope.`
+      : `${rule} itself, such as ${owner}.call.f or ${owner}.call.f.with(options), since ` +
         "other functions cannot be sent to a worker. Further arguments of its calls are an option: " +
-        `pool.${method}(pool.call.f, items, { args: [3] }) in place of (x) => pool.call.f(x, 3).`,
+        `${example}, { args: [3] }) in place of (x) => ${owner}.call.f(x, 3).`,
   );
 }
 

@@ -4,14 +4,14 @@ import type { CpuProfile, ProfileOptions } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
-import type { Items, MapParameters, MappedResults } from "../map/map.ts";
+import type { Mappings } from "../map/map-types.ts";
 import type { OpenScope } from "../scopes/scope-types.ts";
 
 /**
  * A pool of workers for tasks: `Pool<typeof import("./tasks.ts")>` for those of a module, `Pool<typeof tasks>` for those of a
  * map. Create it with `createPool`. Its methods may be used without it: `const { call, shutdown } = pool`.
  */
-export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable {
+export interface Pool<Tasks extends object> extends Mappings, AsyncDisposable, Disposable {
   /**
    * The tasks as local async functions: `await pool.call.resize(image)`. Options come by `with`:
    * `pool.call.resize.with({ timeoutMs: 500, signal })(image)`.
@@ -31,34 +31,6 @@ export interface Pool<Tasks extends object> extends AsyncDisposable, Disposable 
    * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
    */
   readonly broadcast: BroadcastCalls<Tasks>;
-  /**
-   * Calls a task for every item, in chunks over all threads: `await pool.map(pool.call.hash, files)` is the array of results, in
-   * the order of the items unless `ordered` is false. Read by `for await`, they are a stream: items are taken from the source as
-   * results are read. Work starts when it is awaited or read. An error, or `break`, takes no more items and aborts the calls in flight; results before an error
-   * come first. Calls with a time limit or `onEvent`, and tasks with declared structs, are made one by one. `options` may
-   * have further arguments, `args`, and a `signal`.
-   */
-  map<Item, Result, Args extends readonly unknown[] = []>(
-    call: (item: Item, ...args: Args) => Promise<Result>,
-    items: Items<Item>,
-    ...options: MapParameters<Args>
-  ): MappedResults<Result>;
-  /** The same without results. Resolves when the task has run for every item. */
-  forEach<Item, Args extends readonly unknown[] = []>(
-    call: (item: Item, ...args: Args) => Promise<unknown>,
-    items: Items<Item>,
-    ...options: MapParameters<Args, "ordered">
-  ): Promise<void>;
-  /**
-   * Combines all items by a task of two arguments, in order: `pool.reduce(pool.call.add, numbers)`. The task must be
-   * associative, since chunks are reduced at the same time: `add(add(a, b), c)` equals `add(a, add(b, c))`. Rejects if
-   * there are no items.
-   */
-  reduce<Item, Args extends readonly unknown[] = []>(
-    call: (one: Item, other: Item, ...args: Args) => Promise<Item>,
-    items: Items<Item>,
-    ...options: MapParameters<Args, "ordered">
-  ): Promise<Item>;
   /**
    * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => {})`. Leaving it
    * waits until no task of it runs any more, on the host and in workers; the first error of a call cancels the others.

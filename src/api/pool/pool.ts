@@ -33,7 +33,7 @@ import { workerEntry } from "../../worker-entry.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
-import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
+import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
 import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
@@ -212,17 +212,11 @@ function locateTasks(
 }
 
 /** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */
-function createMapping(
-  pool: object,
-  threads: number,
-  runtime: Runtime,
-): Pick<Mapping, "map" | "forEach" | "reduce" | "warnOfUnread"> {
-  const mapping = new Mapping(pool, threads, runtime);
+function bindMapping(mapping: Mapping): Pick<Mapping, "map" | "forEach" | "reduce"> {
   return {
     map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
     reduce: (call, items, options) => mapping.reduce(call, items, options),
-    warnOfUnread: () => mapping.warnOfUnread(),
   };
 }
 
@@ -238,7 +232,7 @@ class ThreadPool extends SafeEventTarget {
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
-  readonly #warnOfUnread: Mapping["warnOfUnread"];
+  readonly #mapping: Mapping;
   #sync: SyncProxy | undefined;
   #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
@@ -279,9 +273,8 @@ class ThreadPool extends SafeEventTarget {
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
     this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
-    const mapping = createMapping(this, spec.options.maxThreads, spec.runtime);
-    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = mapping);
-    this.#warnOfUnread = mapping.warnOfUnread;
+    this.#mapping = new Mapping(this, spec.options.maxThreads, spec.runtime);
+    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = bindMapping(this.#mapping));
     this.#core.start();
   }
 
@@ -311,7 +304,9 @@ class ThreadPool extends SafeEventTarget {
   #createScope(): ReturnType<typeof createOpenScope> {
     const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
     const { runtime } = this.#spec;
-    return createOpenScope({ calls: this.call, cancellation, lateRuns, runtime });
+    const mapping = this.#mapping;
+    const sync = (): SyncProxy => this.sync;
+    return createOpenScope({ calls: this.call, sync, mapping, cancellation, lateRuns, runtime });
   }
 
   get needsDrain(): boolean {
@@ -351,7 +346,7 @@ class ThreadPool extends SafeEventTarget {
   readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {
       const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
-      this.#warnOfUnread();
+      this.#mapping.warnOfUnread();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

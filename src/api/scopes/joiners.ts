@@ -26,10 +26,16 @@ class JoinedCalls implements Member {
   readonly promise: Promise<unknown>;
   readonly #members: readonly Member[];
 
-  constructor(core: ScopeCore, name: Name, members: readonly Member[]) {
+  /** `given`: what the program has of the members. */
+  constructor(
+    core: ScopeCore,
+    name: Name,
+    members: readonly Member[],
+    given: readonly Promise<unknown>[],
+  ) {
     this.#members = members;
     for (const member of members) member.isJoined = true;
-    this.promise = WAIT[name](members.map(({ promise }) => promise));
+    this.promise = WAIT[name](given);
     core.add(this);
     this.promise.then(() => {
       if (name === "any" || name === "race") this.#cancelRest(notNeeded(name));
@@ -91,5 +97,6 @@ export function join(
     );
   });
   const members = found.map((member, index) => member ?? startInner(items[index]));
-  return new JoinedCalls(core, name, members).promise;
+  const given = members.map(({ promise }, index) => found[index] ? items[index] : promise);
+  return new JoinedCalls(core, name, members, given).promise;
 }

@@ -12,17 +12,22 @@ import type { LateRuns } from "../../host/calls/late-runs.ts";
 import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
+import type { SyncProxy } from "../calls/sync-proxy.ts";
 import type { ResolvedScopeOptions } from "../options/scope-options.ts";
+import type { Mapping } from "../map/map.ts";
 import { watchHandling } from "./handled.ts";
 
 /** The parts of a pool that scopes use. */
 export interface ScopeTarget {
   readonly calls: CallProxy;
+  readonly mapping: Mapping;
+  /** Made when it is used. */
+  readonly sync: () => SyncProxy;
   readonly cancellation: Pick<Cancellation, "abort">;
   readonly lateRuns: LateRuns;
   readonly runtime: Pick<
     Runtime,
-    "setTimeout" | "setInterval" | "microtask" | "macrotask" | "isPromise"
+    "now" | "setTimeout" | "setInterval" | "microtask" | "macrotask" | "isPromise"
   >;
 }
 
@@ -61,18 +66,22 @@ export class ScopeCore {
   /** Why further calls are refused. */
   #refusal: unknown;
   #controller: AbortController | undefined;
+  readonly #outer: ScopeCore | undefined;
+  /** When its own time limit ends. */
+  #endMs = Infinity;
   #timer: Timer | undefined;
   #onSignal: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
   #left: Promise<Outcome> | undefined;
 
-  constructor(target: ScopeTarget, options: ResolvedScopeOptions) {
+  constructor(target: ScopeTarget, options: ResolvedScopeOptions, outer?: ScopeCore) {
     this.target = target;
+    this.#outer = outer;
     this.options = options;
     const { timeoutMs, signal } = options;
     if (timeoutMs <= MAX_TIMER_MS) {
-      const expire = (): void => this.#end(new TimeoutError("scope", timeoutMs));
-      this.#timer = target.runtime.setTimeout(expire, timeoutMs);
+      this.#endMs = target.runtime.now() + timeoutMs;
+      this.#timer = target.runtime.setTimeout(() => this.#expire(), timeoutMs);
       this.#timer.unref();
     }
     if (signal === undefined) return;
@@ -120,9 +129,14 @@ export class ScopeCore {
     return this.#byPromise.get(Object(promise));
   }
 
+  /** Joiners take what the program gets of the member. */
+  own(given: object, member: Member): void {
+    this.#byPromise.set(given, member);
+  }
+
   /** The program gets the promise of a member. What is attached to it later is the program's. */
   give(promise: Promise<unknown>, member: Member): void {
-    this.#byPromise.set(promise, member);
+    this.own(promise, member);
     if (this.options.onError === "ignoreHandled") watchHandling(promise);
   }
 
@@ -209,6 +223,19 @@ export class ScopeCore {
   #fail(error: unknown, isCancelling: boolean): void {
     this.#errors.push(error);
     if (isCancelling) this.cancel(becauseOf(error));
+  }
+
+  /** Time until the limit of this scope or of one around it, which ends it now if it is over: timers do not run while this thread blocks. */
+  checkTime(): number {
+    const outerMs = this.#outer?.checkTime() ?? Infinity;
+    if (this.#endMs === Infinity) return outerMs;
+    const ownMs = this.#endMs - this.target.runtime.now();
+    if (ownMs <= 0) this.#expire();
+    return Math.min(ownMs, outerMs);
+  }
+
+  #expire(): void {
+    this.#end(new TimeoutError("scope", this.options.timeoutMs));
   }
 
   /** The time limit or the signal of the scope: calls reject with the same reason. */

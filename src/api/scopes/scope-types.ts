@@ -1,5 +1,6 @@
 /** The public types of scopes. */
-import type { Calls } from "../calls/call-types.ts";
+import type { Calls, SyncCalls } from "../calls/call-types.ts";
+import type { Mappings } from "../map/map-types.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 
 /** What joiners take: the promise of a call of the scope, or a function that makes calls in a scope of its own. */
@@ -36,9 +37,14 @@ export interface OpenScope<Tasks extends object> {
  *
  * @see [scopes](https://github.com/heddle-js/heddle/blob/main/docs/scopes.md)
  */
-export interface PoolScope<Tasks extends object> extends AsyncDisposable {
+export interface PoolScope<Tasks extends object> extends Mappings, AsyncDisposable {
   /** The tasks as on `pool.call`. Rejections that are not handled are no uncaught errors: leaving the scope throws them. */
   readonly call: Calls<Tasks>;
+  /**
+   * The tasks as on `pool.sync`: they block this thread. Nothing else of the program runs meanwhile, so only the time limit of the
+   * scope and functions of the host cancel such a call.
+   */
+  readonly sync: SyncCalls<Tasks>;
   /** Aborted when the scope is cancelled, for other work of its block, such as `fetch`. */
   readonly signal: AbortSignal;
   /**

@@ -4,12 +4,15 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError, ScopeCancelledError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
+import type { SyncProxy } from "../calls/sync-proxy.ts";
 import { checkScopeOptions } from "../options/scope-options.ts";
 import { isHandled } from "./handled.ts";
 import { join } from "./joiners.ts";
 import { type Member, ScopeCore, type ScopeTarget } from "./scope-core.ts";
-import { createScopedCalls } from "./scoped-calls.ts";
+import { createScopedCalls, createScopedSync } from "./scoped-calls.ts";
+import { createScopedMapping } from "./scoped-map.ts";
 
+type Mapped = ReturnType<typeof createScopedMapping>;
 type Body = (scope: Scope) => unknown;
 type Open = (...args: unknown[]) => unknown;
 
@@ -19,11 +22,34 @@ class Scope {
   readonly scope: Open;
   readonly #core: ScopeCore;
   #isClosed = false;
+  #madeMapping: Mapped | undefined;
+  #madeSync: SyncProxy | undefined;
 
   constructor(core: ScopeCore) {
     this.#core = core;
     this.call = createScopedCalls(core);
     this.scope = createOpenScope(core.target, core);
+  }
+
+  // Made when they are used: most scopes need none of them.
+  get sync(): SyncProxy {
+    return this.#madeSync ??= createScopedSync(this.#core);
+  }
+
+  get map(): Mapped["map"] {
+    return this.#mapped.map;
+  }
+
+  get forEach(): Mapped["forEach"] {
+    return this.#mapped.forEach;
+  }
+
+  get reduce(): Mapped["reduce"] {
+    return this.#mapped.reduce;
+  }
+
+  get #mapped(): Mapped {
+    return this.#madeMapping ??= createScopedMapping(this.#core);
   }
 
   get signal(): AbortSignal {
@@ -137,7 +163,8 @@ class InnerScope implements Member {
 
 /** Runs a function in a scope within another. */
 function startWithin(outer: ScopeCore, options: unknown, body: Body): Member {
-  const inner = new ScopeCore(outer.target, checkScopeOptions(options, true, outer.options));
+  const checked = checkScopeOptions(options, true, outer.options);
+  const inner = new ScopeCore(outer.target, checked, outer);
   return new InnerScope(outer, inner).start(body);
 }
 
@@ -155,7 +182,7 @@ function openScope(
     return startWithin(outer, options, body as Body).promise;
   }
   const isFunction = body !== undefined;
-  const core = new ScopeCore(target, checkScopeOptions(options, isFunction, outer?.options));
+  const core = new ScopeCore(target, checkScopeOptions(options, isFunction, outer?.options), outer);
   if (body !== undefined) return run(core, body as Body);
   if (outer !== undefined) new InnerScope(outer, core).leaveOpen();
   return new Scope(core);

@@ -50,6 +50,29 @@ export class ScopedCall implements Member, RunWatch {
     return result;
   }
 
+  /**
+   * Makes a blocking call. The program handles its error, as it is thrown. A scope that was cancelled meanwhile, by its time limit
+   * or a function of the host, tells why.
+   */
+  block(make: () => unknown): unknown {
+    const core = this.#core;
+    core.add(this);
+    let outcome: { readonly value: unknown } | { readonly error: unknown };
+    try {
+      outcome = { value: make() };
+    } catch (error) {
+      outcome = { error };
+    }
+    core.checkTime();
+    if (core.isCancelled) outcome = { error: core.refusal };
+    else if ("error" in outcome && core.options.onError !== "ignoreHandled") {
+      core.onFailed(outcome.error);
+    }
+    this.#settle();
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  }
+
   /** A stream gives its error to its reader. */
   get isHandled(): boolean {
     return this.#stream === undefined ? isHandled(this.promise) : isRead(this.#stream);

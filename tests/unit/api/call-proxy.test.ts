@@ -255,11 +255,11 @@ describe("options of with", () => {
 
 test("functions are known to map, with their pool and options", async () => {
   const { call, submitted, target } = createPool();
-  const { pool, bind } = mappable.get(call.add!.with({ retries: 3 }))!;
+  const { owner, bind } = mappable.get(call.add!.with({ retries: 3 }))!;
   const { signal } = new AbortController();
-  const { single, isKnown } = bind(signal);
+  const { single, isKnown } = bind({ signal });
   await single(1);
-  expect([pool === target.pool, isKnown]).toEqual([true, true]);
+  expect([owner === target.pool, isKnown]).toEqual([true, true]);
   expect(submitted[0]!.settings).toMatchObject({ retries: 3, signal });
 });
 
