@@ -27,7 +27,7 @@ const pool = (options: object): void => void resolveOptions(options as PoolOptio
 
 const target = {};
 const f = (): void => {};
-mappable.set(f, { pool: target } as never);
+mappable.set(f, { owner: target } as never);
 const mapping = new Mapping(target, 2, { ...currentRuntime, warn: () => {} });
 const profiling = new Profiling({
   threads: () => [],
