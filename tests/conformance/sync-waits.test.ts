@@ -85,7 +85,11 @@ describe.each(kinds)("%s:", (_, options) => {
           [3, "rested", "HEDDLE_TIMEOUT", "rested", deadlock, deadlock, deadlock],
         );
         const [one, two, three, four] = await settled(others);
-        expect([one, two, three]).toEqual(["answer", "slow", "rested"]);
+        // Of two unknown calls in one worker the host cannot tell which one it waits for: both end.
+        const isKnown = module === trackedUrl;
+        for (const [got, right] of [[one, "answer"], [two, "slow"], [three, "rested"]]) {
+          expect(isKnown ? [right] : [right, deadlock]).toContain(got);
+        }
         expect(["answer", deadlock]).toContain(four); // its thread may be the last one
         // In another thread, or nowhere.
         const nested = options.threads === 1 ? deadlock : "rested";
