@@ -222,7 +222,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
 
   test("a call that cannot be decoded fails for its caller", async () => {
     const subject = newSubject();
-    const pool = await damaged(subject, "bad", (call) => void call.fill(0xff, 32));
+    const pool = await damaged(subject, "bad", (call) => void call.fill(0xff, 72));
     await machine(subject);
     expect(await rejection(pool.result("bad"))).toMatchObject({ code: "HEDDLE_PROTOCOL" });
   });
@@ -230,7 +230,7 @@ describe.skipIf(noServer !== undefined)(`JetStream${noServer ? ` (${noServer})` 
   test("a call that ended its machines is a dead letter without being decoded", async () => {
     const subject = newSubject();
     // What cannot be decoded stands for what ends a machine.
-    const pool = await damaged(subject, "poison", (call) => void call.fill(0xff, 32), 2);
+    const pool = await damaged(subject, "poison", (call) => void call.fill(0xff, 72), 2);
     await machine(subject);
     const error = await rejection(pool.result("poison"));
     expect(error).toMatchObject({ code: "HEDDLE_WORKER_LOST" });

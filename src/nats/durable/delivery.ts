@@ -1,7 +1,7 @@
 /** One delivery of a durable call: what the server says about it, and how it is answered. */
 import { TextEncoder } from "../../builtins.ts";
 import type { Msg } from "@nats-io/transport-node";
-import { isId } from "./durable-request.ts";
+import { isId } from "./durable-call.ts";
 
 /** Calls that were delivered since a queue was opened; over when the queue was created anew, and with it all numbers. */
 export interface Epoch {

@@ -10,7 +10,7 @@ import { refuseStream } from "../caller/call-message.ts";
 import { FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { randomId } from "../options.ts";
-import { checkId, checkRequest, type DurableRequest, encodeCall } from "./durable-request.ts";
+import { checkId, checkSettings, encodeCall, type RunSettings } from "./durable-call.ts";
 import { RequestLine } from "./request-line.ts";
 import { ResultWaits } from "./result-waits.ts";
 import type { DurableStore } from "./store.ts";
@@ -97,11 +97,10 @@ export class DurableCalls {
     if (!Array.isArray(args)) throw invalid("The arguments of enqueue", "a list", show(args));
     let values: readonly unknown[] = args;
     try {
-      const request = requestOf(options);
+      const { id, ...request } = requestOf(options);
       values = await BuiltinPromise.all(args);
       for (const [index, value] of values.entries()) refuseStream(value, index, NOT_STORED);
       const message = encodeCall(this.#codec, task, request, values);
-      const { id } = request;
       const store = await this.#open();
       const tooLarge = store.checkSize(message);
       if (tooLarge !== undefined) throw tooLarge;
@@ -141,12 +140,12 @@ export class DurableCalls {
   }
 }
 
-function requestOf(options: unknown = {}): DurableRequest {
+function requestOf(options: unknown = {}): RunSettings & { readonly id: string } {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(`enqueue takes an object of options, got ${show(options)}.`);
   }
   checkKeys("enqueue", options, ["id", "delayMs", "retries"]);
   const { id = `${randomId().toString(36)}-${randomId().toString(36)}`, delayMs = 0, retries = 3 } =
     ownOf<EnqueueOptions>(options);
-  return checkRequest({ id, delayMs, retries });
+  return { id: checkId(id), ...checkSettings({ delayMs, retries }) };
 }

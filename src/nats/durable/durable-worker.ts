@@ -7,24 +7,23 @@ import { ResultStream } from "../../host/streams/result-stream.ts";
 import {
   InvalidArgumentError,
   PoolClosedError,
-  ProtocolError,
   UnknownTaskError,
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { localCall, type LocalCalls } from "../machine/local-calls.ts";
 import { lossOf } from "../loss.ts";
-import { CALL, FAILURE, headerOf, RESULT } from "../wire/frames.ts";
+import { FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import type { CallQueue } from "./call-queue.ts";
 import type { Delivery } from "./delivery.ts";
 import {
   checkId,
-  checkRequest,
-  type DurableRequest,
-  encodeCall,
-  runsOf,
-} from "./durable-request.ts";
+  readCall,
+  type RunSettings,
+  type StoredCall,
+  withSettings,
+} from "./durable-call.ts";
 import type { DurableStore } from "./store.ts";
 import { codedError, isTemporary } from "./store-errors.ts";
 
@@ -45,16 +44,6 @@ const ERROR_PAUSE_MS = 250;
 const MAX_ERROR_PAUSE_MS = 2000;
 /** Renewals within the time after which a call is given to another machine. */
 const RENEWALS = 3;
-
-interface DurableCall {
-  readonly task: string;
-  readonly request: DurableRequest;
-  readonly args: readonly unknown[];
-}
-
-type Unchecked = Omit<DurableCall, "request"> & {
-  readonly request: { readonly [Key in keyof DurableRequest]?: unknown };
-};
 
 /** A call that this machine has. */
 interface Held {
@@ -167,34 +156,31 @@ export class DurableWorker {
   }
 
   async #handle(delivery: Delivery): Promise<void> {
-    const { calls } = this.#options;
-    const runs = runsOf(delivery.data);
-    if (runs > 0 && delivery.count > runs) {
-      await this.#giveUp(delivery, delivery.id, runs);
-      return;
-    }
-    let given = delivery.id;
-    let call: DurableCall;
+    let call: StoredCall;
+    let id: string;
     try {
-      const { task, request, args } = this.#decode(delivery.data);
-      given = checkId(request.id);
-      call = { task, request: checkRequest(request), args };
+      id = checkId(delivery.id);
+      call = readCall(delivery.data);
     } catch (error) {
-      await this.#bury(delivery, given, error);
+      await this.#bury(delivery, error);
       return;
     }
-    const { task, request: { id, delayMs, retries } } = call;
+    const { task, delayMs, retries } = call;
     if (delayMs > 0) {
-      await this.#defer(delivery, call);
+      await this.#defer(delivery, id, call);
       return;
     }
     if (await this.#isDone(delivery, id)) return;
-    // Where it has a delay, deliveries are not counted.
-    if (!Object.hasOwn(calls, task)) {
+    const runs = retries + 1;
+    if (delivery.count === runs + 1) {
+      // The machine of the last run may be cut off from the server, and have the result.
+      delivery.returnAfter(this.#ackWaitMs);
+    } else if (delivery.count > runs) await this.#bury(delivery, lostError(runs));
+    else if (!Object.hasOwn(this.#options.calls, task)) {
       this.#missedAt = this.#options.runtime.now();
-      await this.#copy(delivery, call, { delayMs: SHORTEST_MS }, "elsewhere");
-    } else if (delivery.count <= retries + 1) await this.#runOnce(delivery, call);
-    else await this.#giveUp(delivery, id, retries + 1);
+      // Where it has a delay, deliveries are not counted.
+      await this.#copy(delivery, id, { delayMs: SHORTEST_MS, retries }, "elsewhere");
+    } else await this.#runOnce(delivery, id, call);
   }
 
   /** Whether an earlier run has recorded its result. */
@@ -205,38 +191,37 @@ export class DurableWorker {
     return true;
   }
 
-  /** The machines of all its runs were lost. */
-  async #giveUp(delivery: Delivery, id: string | undefined, runs: number): Promise<void> {
-    if (id !== undefined && await this.#isDone(delivery, id)) return;
-    // The machine of the last run may be cut off from the server, and have the result.
-    if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);
-    else await this.#bury(delivery, id, lostError(runs));
-  }
-
-  async #runOnce(delivery: Delivery, call: DurableCall): Promise<void> {
+  async #runOnce(delivery: Delivery, id: string, call: StoredCall): Promise<void> {
     const { store, codec } = this.#options;
-    const { id, retries } = call.request;
+    const { task, retries } = call;
     const runs = delivery.count;
+    let args: unknown[];
+    try {
+      args = codec.decode(call.args, headerOf(call.args, "The arguments of a durable call"));
+    } catch (error) {
+      await this.#bury(delivery, error);
+      return;
+    }
     let message: Uint8Array;
     try {
-      message = codec.encode(RESULT, [], [await this.#run(call)], "result");
+      message = codec.encode(RESULT, [], [await this.#run(task, args)], "result");
     } catch (error) {
       // This machine stops: the next one runs it. A copy, since this delivery counts as a run.
       if (this.#isStopped && error instanceof PoolClosedError) {
-        await this.#copy(delivery, call, { retries: retries + 1 - runs }, "again");
-      } else if (runs > retries) await this.#bury(delivery, id, error);
+        await this.#copy(delivery, id, { delayMs: 0, retries: retries + 1 - runs }, "again");
+      } else if (runs > retries) await this.#bury(delivery, error);
       else delivery.returnAfter(doubled(FIRST_PAUSE_MS, runs, MAX_PAUSE_MS));
       return;
     }
     const tooLarge = store.checkSize(message);
     if (tooLarge !== undefined) {
-      await this.#bury(delivery, id, tooLarge); // it would be so after another run as well
+      await this.#bury(delivery, tooLarge); // it would be so after another run as well
       return;
     }
     try {
       await this.#persist(() => store.record(id, message));
     } catch (error) {
-      await this.#bury(delivery, id, codedError("NATS refuses the result of the task", error));
+      await this.#bury(delivery, codedError("NATS refuses the result of the task", error));
       return;
     }
     delivery.ack();
@@ -246,17 +231,17 @@ export class DurableWorker {
    * Returns a delayed call until its time has come and a machine that has its task gets it. Then a copy without the delay takes
    * its place: each delivery of that is a run, however many deliveries were lost before.
    */
-  async #defer(delivery: Delivery, call: DurableCall): Promise<void> {
+  async #defer(delivery: Delivery, id: string, call: StoredCall): Promise<void> {
     const { calls, taskWaitMs } = this.#options;
-    const { task, request: { id, delayMs } } = call;
+    const { task, delayMs, retries } = call;
     const restMs = delivery.storedMs + delayMs - this.#serverNow(delivery.storedMs);
     const isKnown = Object.hasOwn(calls, task);
     if (!isKnown && restMs < -taskWaitMs) {
-      await this.#bury(delivery, id, new UnknownTaskError(task, Object.keys(calls)));
+      await this.#bury(delivery, new UnknownTaskError(task, Object.keys(calls)));
     } else if (restMs > 0 || !isKnown) {
       const pauseMs = isKnown ? 0 : doubled(FIRST_PAUSE_MS, delivery.count, MAX_TASK_PAUSE_MS);
       delivery.returnAfter(Math.max(restMs, pauseMs));
-    } else await this.#copy(delivery, call, { delayMs: 0 }, "due");
+    } else await this.#copy(delivery, id, { delayMs: 0, retries }, "due");
   }
 
   /** The server's clock is not behind this machine's, nor behind the latest time that it has told. */
@@ -267,32 +252,15 @@ export class DurableWorker {
   }
 
   /** Queues the call again, with these settings, in place of the message. */
-  async #copy(
-    delivery: Delivery,
-    { task, request, args }: DurableCall,
-    changed: Partial<DurableRequest>,
-    why: string,
-  ): Promise<void> {
-    const { codec, store } = this.#options;
-    const message = encodeCall(codec, task, { ...request, ...changed }, args);
+  async #copy(delivery: Delivery, id: string, settings: RunSettings, why: string): Promise<void> {
+    const message = withSettings(delivery.data, settings);
     // Two machines publish one copy.
     const name = `${why}.${delivery.seq}`;
-    await this.#persist(() => store.requeue(request.id, message, name));
+    await this.#persist(() => this.#options.store.requeue(id, message, name));
     delivery.ack();
   }
 
-  /** The parts of a message, its settings unchecked. Throws if it is not a call. */
-  #decode(bytes: Uint8Array): Unchecked {
-    const header = headerOf(bytes, "A durable call");
-    if (header.kind !== CALL) {
-      throw new ProtocolError(`A durable call is a message of kind ${header.kind}.`);
-    }
-    const [task, request, ...args] = this.#options.codec.decode(bytes, header);
-    if (typeof task !== "string") throw new ProtocolError("A durable call without a task.");
-    return { task, request: Object(request) as Unchecked["request"], args };
-  }
-
-  async #run({ task, args }: DurableCall): Promise<unknown> {
+  async #run(task: string, args: readonly unknown[]): Promise<unknown> {
     const result = await localCall(this.#options.calls, task)(...args);
     if (!(result instanceof ResultStream)) return result;
     await result.return();
@@ -312,8 +280,9 @@ export class DurableWorker {
   }
 
   /** The call has failed for good. */
-  async #bury(delivery: Delivery, id: string | undefined, reason: unknown): Promise<void> {
+  async #bury(delivery: Delivery, reason: unknown): Promise<void> {
     const { store, codec } = this.#options;
+    const { id } = delivery;
     await this.#persist(() => store.bury(delivery.data, `dead-${delivery.seq}`));
     if (id !== undefined) {
       const message = codec.encodeFailure(FAILURE, reason, {});

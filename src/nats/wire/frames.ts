@@ -137,6 +137,16 @@ export function setNumber(bytes: Uint8Array, number: number): void {
   for (let index = 24; index < HEADER_BYTES; index++) bytes[index] = header[index]!;
 }
 
+/** Replaces `word` and `number` of a message. */
+export function setFields(
+  bytes: Uint8Array,
+  { word, number }: { readonly word: number; readonly number: number },
+): void {
+  view.setUint32(20, word, true);
+  view.setFloat64(24, number, true);
+  bytes.set(header.subarray(20), 20);
+}
+
 /** A message without values. */
 export function bareMessage(kind: number, fields: HeaderFields): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES);

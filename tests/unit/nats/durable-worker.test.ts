@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { DurableWorker } from "../../../src/nats/durable/durable-worker.ts";
 import type { Delivery } from "../../../src/nats/durable/delivery.ts";
-import { encodeCall } from "../../../src/nats/durable/durable-request.ts";
+import { encodeCall } from "../../../src/nats/durable/durable-call.ts";
 import type { DurableStore } from "../../../src/nats/durable/store.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
-import { CALL, FAILURE, readHeader, RESULT } from "../../../src/nats/wire/frames.ts";
+import { FAILURE, readHeader, RESULT } from "../../../src/nats/wire/frames.ts";
 import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 import { VirtualClock } from "../../support/virtual-nats.ts";
@@ -320,17 +320,33 @@ describe("a durable call", () => {
   });
 
   test("that ends its machines while it is decoded is a dead letter after its retries", async () => {
-    for (const [claimed, runs] of [[3, 3], [2 ** 32 - 1, 1001]] as const) {
+    for (const runs of [3, 1001]) {
       const queue = new Queue();
-      // What cannot be decoded stands for what ends a machine.
-      queue.push(codec.encode(CALL, [], [], "args", { word: claimed }), "a");
+      queue.enqueue("f", { id: "a", retries: runs - 1 });
+      ruin(queue.stored[0]!);
       queue.stored[0]!.deliveries = runs;
-      const worker = queue.worker({});
+      const worker = queue.worker({ f: () => 1 });
       await queue.clock.advance(2 * ACK_WAIT_MS);
       expect([queue.left, queue.dead.length]).toEqual([0, 1]);
       expect(queue.failureOf("a")).toMatchObject({
         reason: `${runs} machines were lost while running it`,
       });
+      await stop(queue, worker);
+    }
+  });
+
+  test("is not decoded before it is run, so that its machines are counted", async () => {
+    for (const task of ["f", "missing"]) {
+      const queue = new Queue();
+      queue.enqueue(task, { id: "a", delayMs: 50_000 });
+      ruin(queue.stored[0]!);
+      const worker = queue.worker({ f: () => 1 });
+      await queue.clock.advance(49_000);
+      expect([queue.left, queue.dead.length]).toEqual([1, 0]);
+      await queue.clock.advance(70_000);
+      expect([queue.left, queue.dead.length]).toEqual([0, 1]);
+      const code = task === "f" ? "HEDDLE_PROTOCOL" : "HEDDLE_UNKNOWN_TASK";
+      expect(queue.failureOf("a")).toMatchObject({ code });
       await stop(queue, worker);
     }
   });
@@ -522,7 +538,7 @@ describe("a durable call that is no fault of a machine", () => {
     { retries: NaN },
     { retries: Infinity },
     { retries: -1 },
-    { retries: 0.5 },
+    { retries: 1001 },
     { delayMs: Infinity },
     { delayMs: NaN },
     { delayMs: 1e300 },
@@ -538,6 +554,11 @@ describe("a durable call that is no fault of a machine", () => {
     await stop(queue, worker);
   });
 });
+
+/** What cannot be decoded stands for what ends a machine. */
+function ruin({ data }: Stored): void {
+  data.fill(0xff, 40);
+}
 
 async function stop(queue: Queue, worker: DurableWorker): Promise<void> {
   let isStopped = false;
