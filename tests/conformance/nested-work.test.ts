@@ -298,6 +298,12 @@ describe("callbacks", () => {
     expect(await rejection(call.count(1, failing))).toBeInstanceOf(RangeError);
   });
 
+  test("take as many arguments as a call does", async () => {
+    const { call } = await nestingPool();
+    const countAll = callback((...args: number[]) => args.length);
+    expect(await call.passMany(80_000, countAll)).toBe(80_000);
+  });
+
   test("end with their call", async () => {
     const { call } = await nestingPool();
     expect(await call.keepCallback(callback(() => "once"))).toBe("once");

@@ -47,6 +47,6 @@ export function callback<F extends AnyFunction>(f: F): Callback<F> {
     throw new InvalidArgumentError(`callback() takes a function, got ${describeValue(f)}.`);
   }
   const called = async (...args: Parameters<F>): Promise<unknown> => await f(...args);
-  markCallback(called as (...args: unknown[]) => unknown);
+  markCallback(called as (...args: unknown[]) => unknown, f);
   return called as unknown as Callback<F>;
 }

@@ -4,8 +4,13 @@
  */
 import { WeakMap } from "../../builtins.ts";
 
-/** A list marks a `Transfer` and contains the objects to transfer. */
-export type Brand = readonly unknown[] | "envelope" | "borrow" | "stream" | "callback";
+/** A list marks a `Transfer` and contains the objects to transfer. A function marks a callback and is what tasks call. */
+export type Brand =
+  | readonly unknown[]
+  | ((...args: unknown[]) => unknown)
+  | "envelope"
+  | "borrow"
+  | "stream";
 
 const KEY = Symbol.for("heddle.brands");
 const shared = globalThis as { [KEY]?: WeakMap<object, Brand> };

@@ -21,9 +21,9 @@ let collected: AnyCallback[] | undefined;
 /** Errors of callbacks that were written without a list. */
 const refusals = new WeakSet<object>();
 
-/** Marks a function as one that calls may carry. */
-export function markCallback(f: AnyCallback): void {
-  setBrand(f, "callback");
+/** Marks a function as one that calls may carry. The task calls `f`: one function less between them leaves more of the stack. */
+export function markCallback(marked: AnyCallback, f: AnyCallback): void {
+  setBrand(marked, f);
 }
 
 /** Whether encoding failed at a callback, so that it may succeed with a list. */
@@ -44,10 +44,11 @@ export function withCallbacks<Result>(list: AnyCallback[], make: () => Result): 
 
 /** Writes a callback, or throws DataCloneError. */
 export function writeFunction(writer: Writer, value: unknown, from: number): number {
-  const isCallback = typeof value === "function" && brandOf(value) === "callback";
+  const brand = typeof value === "function" ? brandOf(value) : undefined;
+  const isCallback = typeof brand === "function";
   if (isCallback && collected !== undefined) {
-    const known = collected.indexOf(value as AnyCallback);
-    const index = known < 0 ? collected.push(value as AnyCallback) - 1 : known;
+    const known = collected.indexOf(brand);
+    const index = known < 0 ? collected.push(brand) - 1 : known;
     return writer.header(STREAM | (CALLBACK_KIND << 8), index, from);
   }
   const error = writer.refuse(value, NO_FUNCTIONS);
