@@ -1,8 +1,9 @@
 /** What workers may ask of the host of a pool: the functions of the option `host`, and the pool's own tasks. */
+import { Map } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
 import { type HeddleError, UnknownFunctionError } from "../../errors.ts";
-import { createSettings } from "../../host/calls/call-settings.ts";
+import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
@@ -12,7 +13,7 @@ import type { NestedTask } from "../../host/requests/nested-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
-import { mergeOptions, NO_OPTIONS } from "../options/call-options.ts";
+import { mergeOptions } from "../options/call-options.ts";
 import { didYouMean } from "../options/checks.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -29,9 +30,15 @@ interface RequestParts {
 export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
   const { options, sources, signatures } = spec;
   const { dispatcher, dispatcher: { lanes }, supervisor, loop } = parts;
+  const called = new Map<string, NestedTask>();
   const findTask = (name: string): NestedTask | HeddleError => {
+    const known = called.get(name);
+    if (known !== undefined) return known;
     const task = sources.findIndex((source) => source.name === name);
-    return task < 0 ? unknownTask(name, sources.map((source) => source.name)) : nested(spec, task);
+    if (task < 0) return unknownTask(name, sources.map((source) => source.name));
+    const found = nested(spec, task);
+    called.set(name, found);
+    return found;
   };
   const hasWorker = (): boolean => {
     if (lanes.open.length > 0) return true;
@@ -69,19 +76,25 @@ function nested(
   task: number,
 ): NestedTask {
   const { settings: own, isStream, check } = tasks[task]!;
+  /** Of the last call without options. */
+  let plain: CallSettings | undefined;
   return {
     task,
     isStream,
     check,
     settings: (given, parentPriority) => {
-      const merged = mergeOptions(own, given ?? NO_OPTIONS);
-      return createSettings({
+      const merged = given === undefined ? own : mergeOptions(own, given);
+      // The balancer "fifo" ignores priorities.
+      const priority = balancer === "fifo" ? 0 : merged.priority ?? parentPriority;
+      if (given === undefined && plain?.priority === priority) return plain;
+      const settings = createSettings({
         hardTimeoutMs,
         ...merged,
-        // The balancer "fifo" ignores priorities.
-        priority: balancer === "fifo" ? 0 : merged.priority ?? parentPriority,
+        priority,
         affinity: { isNested: true },
       });
+      if (given === undefined) plain = settings;
+      return settings;
     },
   };
 }
