@@ -480,14 +480,14 @@ const nats: Room = {
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);",
-      to: "if (delivery.count > runs) delivery.returnAfter(this.#ackWaitMs);",
+      from: "if (delivery.count === runs + 1) {",
+      to: "if (delivery.count > runs) {",
       fault: "a call that kills its machines is delivered for ever",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "if (delivery.count === runs + 1) delivery.returnAfter(this.#ackWaitMs);",
-      to: "if (delivery.count === 0) {}",
+      from: "if (delivery.count === runs + 1) {",
+      to: "if (delivery.count === 0) {",
       fault: "a machine that was cut off loses its result",
     },
     {
@@ -522,14 +522,14 @@ const nats: Room = {
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "    if (runs > 0 && delivery.count > runs) {",
-      to: "    if (runs < 0) {",
+      from: "} else if (delivery.count > runs) await",
+      to: "} else if (runs < 0) await",
       fault: "a call that ends its machine while it is decoded ends all machines",
     },
     {
       file: "nats/durable/durable-worker.ts",
-      from: "let given = delivery.id;",
-      to: "let given: string | undefined;",
+      from: "    const { id } = delivery;\n    await",
+      to: "    const id = undefined as string | undefined;\n    await",
       fault: "the caller of a call that cannot be read waits for ever",
     },
     {
