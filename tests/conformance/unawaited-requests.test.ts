@@ -70,6 +70,33 @@ test("nested calls of a call that is given up are aborted, those of one that thr
   await until(() => words[3]! >= 30);
 });
 
+test("nested calls go on if their parent returns the value that its time limit would give", async () => {
+  const pool = await askingPool();
+  const words = sharedWords();
+  expect(await pool.call.asks.with({ timeoutMs: 10_000, timeoutValue: 10 })(words, 10)).toBe(10);
+  await until(() => words[2]! >= 10);
+  const limits = { runTimeoutMs: 50, timeoutValue: "late" };
+  expect(await pool.call.asksEndless.with(limits)(words, 10)).toBe("late");
+  await until(() => words[3]! >= 10);
+  await until(() => pool.stats().inFlight === 0);
+});
+
+test("a nested call is aborted when the worker of its stream is stopped", async () => {
+  const pool = await askingPool();
+  const words = sharedWords();
+  for await (const item of pool.call.yieldsAndWaits.with({ killAfterMs: 50 })(words)) {
+    expect(item).toBe(1);
+    break;
+  }
+  await until(() => pool.stats().inFlight === 0);
+});
+
+test("nested calls that are aborted while they wait for room are aborted", async () => {
+  const pool = await askingPool({ threads: 2, ringBytes: 64 * 1024 });
+  expect(await pool.call.abortsMany(sharedWords(), 1000)).toBe(1000);
+  await until(() => pool.stats().inFlight === 0);
+});
+
 test("what a task asks for after its result is made without a parent, after an abort refused with a code", async () => {
   const pool = await askingPool();
   const words = sharedWords();
@@ -106,6 +133,43 @@ describe("callbacks that nobody awaits are run for a task of", () => {
       expect(got).toEqual(range(count));
     }
   });
+});
+
+test.each([0, 20])("pool.sync runs them afterwards, if its task goes on for %i ms", async (ms) => {
+  const got: number[] = [];
+  const functions = { note: (n: number) => void got.push(n) };
+  const pool = await askingPool({ threads: 1, host: { functions } });
+  for (let round = 1; round <= 5; round++) {
+    pool.sync.tellsAndRests(3, callback((n: number) => void got.push(n)), ms);
+    await until(() => got.length >= 6 * round);
+  }
+  expect(got).toHaveLength(30);
+});
+
+test("a result of a function of the host that cannot be looked at rejects its request alone", async () => {
+  const no = new Error("no");
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const promise = Promise.resolve(1);
+  Object.defineProperty(promise, "constructor", {
+    get: () => {
+      throw no;
+    },
+  });
+  const bad: unknown[] = [
+    {
+      get then() {
+        throw no;
+      },
+    },
+    proxy,
+    promise,
+  ];
+  const pool = await askingPool({
+    threads: 1,
+    host: { functions: { note: (n: number) => bad[n] ?? n } },
+  });
+  expect(await pool.call.notes(5)).toEqual(["Error", "TypeError", "Error", 3, 4]);
 });
 
 test("functions of the host that nobody awaits are run", async () => {

@@ -197,8 +197,8 @@ export class Mapping implements Unread {
     if (unread <= 0 || this.#runtime.env("NODE_ENV") === "production") return;
     this.#runtime.warn(
       `heddle: ${
-        unread === 1 ? "a result" : `${unread} results`
-      } of pool.map() were neither awaited nor read before the pool ` +
+        unread === 1 ? "a result of pool.map() was" : `${unread} results of pool.map() were`
+      } neither awaited nor read before the pool ` +
         "was closed, so none of their calls was made: const results = await pool.map(pool.call.f, items).",
     );
   }

@@ -124,5 +124,6 @@ export function withStreams(
 export function isPlain(settings: CallSettings): boolean {
   return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
     settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
+    settings.killAfterMs === Infinity &&
     settings.onEvent === undefined && settings.run === undefined && !settings.asksHost;
 }

@@ -6,7 +6,7 @@
  * docs/internals/cancellation.md explains the protocol.
  */
 import { clearAbort, raiseAbort } from "../../sync/abort-epochs.ts";
-import { TimeoutError } from "../../errors.ts";
+import { CallEndedError, TimeoutError } from "../../errors.ts";
 import {
   type InFlight,
   type PendingCall,
@@ -33,6 +33,8 @@ export class Cancellation {
   /** Calls ended by a time limit, and by their caller. */
   timedOut = 0;
   aborted = 0;
+  /** A call is about to resolve, although its task has not ended: that is over, as if it were rejected for this reason. */
+  onGivenUp: (call: PendingCall, reason: unknown) => void = () => {};
   readonly #options: CancellationOptions;
 
   constructor(options: CancellationOptions) {
@@ -79,6 +81,7 @@ export class Cancellation {
   /** The worker of a call whose stream is cancelled is about to be stopped, so the task has ended as its reader wants. */
   endStopped(call: PendingCall): void {
     this.#leaveRunning(call);
+    this.onGivenUp(call, new CallEndedError());
     this.#options.inFlight.resolve(call, undefined);
   }
 
@@ -97,7 +100,10 @@ export class Cancellation {
     this.#end(call, error, () => {
       if (timeoutValue === undefined || call.stream?.isOpen === true) {
         inFlight.reject(call, error);
-      } else inFlight.resolve(call, timeoutValue);
+      } else {
+        this.onGivenUp(call, error);
+        inFlight.resolve(call, timeoutValue);
+      }
     });
   }
 

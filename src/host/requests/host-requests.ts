@@ -44,6 +44,8 @@ export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested
 
 /** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
 const MAX_IDLE_CHECKS = 500;
+/** The same for a request of the call that the host waits for: the task may not await it, and end first. */
+const MAX_UNAWAITED_CHECKS = 25;
 /** The same for a worker that starts: its pool can go on after that. */
 const MAX_START_CHECKS = 150;
 /** About the time between two of these checks (`BlockingWait`). */
@@ -221,7 +223,8 @@ export class HostRequests {
     const blocked = this.#blocked;
     if (blocked === undefined) return this.#begin(request);
     const isStuck = request.isSync && !this.#options.hasWorker();
-    if (isStuck || this.#callers.isAwaited(request, blocked) === SURELY) {
+    const isAwaited = request.isSync && this.#callers.isAwaited(request, blocked) === SURELY;
+    if (isStuck || isAwaited) {
       this.#fail(request, this.#callers.cycleError(request, blocked));
       return;
     }
@@ -251,15 +254,14 @@ export class HostRequests {
   /** A request that is held may turn out to be one that the host waits for, and may be one for a long time. */
   #checkHeld(request: OpenRequest, blocked: BlockedHost): void {
     const certainty = this.#callers.isAwaited(request, blocked);
-    if (certainty === SURELY) {
-      this.#fail(request, this.#callers.cycleError(request, blocked));
-      return;
-    }
     // Its worker runs something.
     const { lane } = request;
     const isBusy = lane.isAwake && !this.#options.dispatcher.lanes.isSuspended(lane);
-    request.idleChecks = certainty === NOT || isBusy ? 0 : request.idleChecks + 1;
-    if (certainty === MAYBE && request.idleChecks >= MAX_IDLE_CHECKS) {
+    const checks = certainty === NOT || isBusy ? 0 : request.idleChecks + 1;
+    request.idleChecks = checks;
+    if (certainty === SURELY && (request.isSync || checks >= MAX_UNAWAITED_CHECKS)) {
+      this.#fail(request, this.#callers.cycleError(request, blocked));
+    } else if (certainty === MAYBE && checks >= MAX_IDLE_CHECKS) {
       const waitedMs = MAX_IDLE_CHECKS * CHECK_MS;
       this.#fail(request, this.#callers.unsureError(request, blocked, waitedMs));
     }
@@ -305,20 +307,21 @@ export class HostRequests {
 
   #run(request: OpenRequest, f: AnyCallback): void {
     let value: unknown;
+    let promise: Promise<unknown> | undefined;
     try {
       value = f(...request.args);
+      if (isThenable(value)) promise = Promise.resolve(value);
     } catch (error) {
       this.#fail(request, error);
       return;
     }
-    if (!isThenable(value)) {
-      this.#end(request, false, value);
-      return;
+    if (promise === undefined) this.#end(request, false, value);
+    else {
+      promise.then(
+        (result) => this.#end(request, false, result),
+        (reason) => this.#end(request, true, reason),
+      );
     }
-    Promise.resolve(value).then(
-      (result) => this.#end(request, false, result),
-      (reason) => this.#end(request, true, reason),
-    );
   }
 
   #fail(request: HostRequest, reason: unknown): void {

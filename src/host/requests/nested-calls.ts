@@ -31,11 +31,15 @@ export class NestedCalls {
   readonly #all = new Set<Nested>();
   /** By the call itself: entries are removed when it is settled, before its slot is used again. */
   readonly #calls = new Map<PendingCall, Nested>();
+  /** Of each worker the last request for a nested call; and aborts that have overtaken their requests, by number. */
+  readonly #lastRequest = new Map<Lane, number>();
+  readonly #early = new Map<Lane, Map<number, unknown>>();
   /** By parent: what it has asked for. */
   readonly #children = new Map<PendingCall, Set<Nested>>();
 
   constructor(options: NestedCallsOptions) {
     this.#options = options;
+    options.cancellation.onGivenUp = (call, reason) => this.#abortChildren(call, reason);
   }
 
   /** Calls asked for and not settled. */
@@ -68,6 +72,14 @@ export class NestedCalls {
     };
     this.#all.add(nested);
     if (parent !== undefined) this.#childrenOf(parent).add(nested);
+    this.#lastRequest.set(lane, number);
+    const early = this.#early.get(lane);
+    if (early !== undefined) {
+      if (early.has(number)) nested.refusal = { reason: early.get(number) };
+      // Requests arrive in order.
+      for (const other of early.keys()) if (other <= number) early.delete(other);
+      if (early.size === 0) this.#early.delete(lane);
+    }
     return nested;
   }
 
@@ -91,8 +103,13 @@ export class NestedCalls {
     if (parent !== undefined) this.#children.get(parent)?.delete(nested);
   }
 
-  /** The worker wants no more of its request. */
+  /** The worker wants no more of its request, which may not have arrived: it may wait for room in the ring. */
   abort(lane: Lane, request: number, reason: unknown): void {
+    if (request > (this.#lastRequest.get(lane) ?? -1)) {
+      const early = this.#early.get(lane) ?? new Map<number, unknown>();
+      this.#early.set(lane, early.set(request, reason));
+      return;
+    }
     for (const nested of this.#all) {
       if (nested.lane === lane && nested.request === request) this.#abort(nested, reason);
     }
@@ -100,6 +117,10 @@ export class NestedCalls {
 
   /** A worker has ended: nobody awaits what it has called. Calls whose parent has returned go on. */
   onEnded(workerId: number, reason: unknown): void {
+    for (const lane of this.#lastRequest.keys()) {
+      if (lane.id === workerId) this.#lastRequest.delete(lane);
+    }
+    for (const lane of this.#early.keys()) if (lane.id === workerId) this.#early.delete(lane);
     // Iterating a Map or a Set skips entries that are deleted meanwhile.
     for (const nested of this.#all) {
       if (nested.lane.id === workerId && !nested.isDetached) this.#abort(nested, reason);
@@ -119,32 +140,14 @@ export class NestedCalls {
     if (known !== undefined) return known;
     const children = new Set<Nested>();
     this.#children.set(parent, children);
-    /** The parent is over, and its slot may be used again. */
-    const leave = (isDetached: boolean): void => {
-      this.#children.delete(parent);
-      for (const child of children) {
-        child.parent = undefined;
-        child.isDetached = isDetached;
-      }
-    };
-    const abortAll = (reason: unknown): void => {
-      leave(false);
-      if (children.size === 0) return;
-      // Notifying tasks may run code of the program, and this call is being settled.
-      this.#options.soon(() => {
-        for (const child of children) if (!child.isOver) this.#abort(child, reason);
-      });
-    };
-    const { follow, settings: { timeoutValue } } = parent;
+    const { follow } = parent;
     const wrap: Follow = (resolve, reject) => [
       (value) => {
-        // The value comes in place of a TimeoutError.
-        if (timeoutValue !== undefined && value === timeoutValue) abortAll(undefined);
-        else leave(true);
+        this.#leaveChildren(parent, true);
         resolve(value);
       },
       (reason) => {
-        abortAll(reason);
+        this.#abortChildren(parent, reason);
         reject(reason);
       },
     ];
@@ -152,5 +155,26 @@ export class NestedCalls {
     // A stream replaces the callbacks of its call when it begins.
     parent.followBy((resolve, reject) => wrap(...follow?.(resolve, reject) ?? [resolve, reject]));
     return children;
+  }
+
+  /** The parent is over, and its slot may be used again. Returns its children. */
+  #leaveChildren(parent: PendingCall, isDetached: boolean): Set<Nested> | undefined {
+    const children = this.#children.get(parent);
+    if (children === undefined) return undefined;
+    this.#children.delete(parent);
+    for (const child of children) {
+      child.parent = undefined;
+      child.isDetached = isDetached;
+    }
+    return children;
+  }
+
+  #abortChildren(parent: PendingCall, reason: unknown): void {
+    const children = this.#leaveChildren(parent, false);
+    if (children === undefined || children.size === 0) return;
+    // Notifying tasks may run code of the program, and this call is being settled.
+    this.#options.soon(() => {
+      for (const child of children) if (!child.isOver) this.#abort(child, reason);
+    });
   }
 }

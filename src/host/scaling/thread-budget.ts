@@ -137,6 +137,8 @@ export class BudgetShare {
   readonly #isLimited: boolean;
   /** Workers that close so that other pools get their threads: they are replaced at once. */
   readonly #closing = new Set<object>();
+  /** When it last asked for a thread. */
+  #askedMs = -Infinity;
   /** When its newest worker began to take calls. */
   #openedMs = -Infinity;
 
@@ -175,7 +177,12 @@ export class BudgetShare {
   /** Whether a further thread may start now. False: the pool asks again, or gets one when another pool asks. */
   request(): boolean {
     if (!this.#isLimited) return true;
-    this.waitsSinceMs ??= this.now();
+    const nowMs = this.now();
+    // It asks again and again while its calls wait. After a pause it begins to wait anew.
+    if (this.waitsSinceMs === undefined || nowMs - this.#askedMs >= SHARE_MS) {
+      this.waitsSinceMs = nowMs;
+    }
+    this.#askedMs = nowMs;
     return this.budget.grant(this);
   }
 

@@ -255,7 +255,7 @@ export class DurableWorker {
   async #copy(delivery: Delivery, id: string, settings: RunSettings, why: string): Promise<void> {
     const message = withSettings(delivery.data, settings);
     // Two machines publish one copy.
-    const name = `${why}.${delivery.seq}`;
+    const name = `${why}.${delivery.key}`;
     await this.#persist(() => this.#options.store.requeue(id, message, name));
     delivery.ack();
   }
@@ -283,7 +283,7 @@ export class DurableWorker {
   async #bury(delivery: Delivery, reason: unknown): Promise<void> {
     const { store, codec } = this.#options;
     const { id } = delivery;
-    await this.#persist(() => store.bury(delivery.data, `dead-${delivery.seq}`));
+    await this.#persist(() => store.bury(delivery.data, `dead-${delivery.key}`));
     if (id !== undefined) {
       const message = codec.encodeFailure(FAILURE, reason, {});
       const tooLarge = store.checkSize(message);

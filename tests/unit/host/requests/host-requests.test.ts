@@ -120,12 +120,25 @@ type Answer = ReturnType<ReturnType<typeof createHost>["take"]>[number];
 const messageOf = ([, , , error]: Answer): string => (error as HeddleError).message;
 const codeOf = ([, , , error]: Answer): string => (error as HeddleError).code;
 
+/** Checks until a request that its task awaits is refused: its worker does nothing. */
+function checkIdle(
+  { requests, lanes }: Pick<ReturnType<typeof createHost>, "requests" | "lanes">,
+): void {
+  for (const lane of lanes) lane.isAwake = false;
+  for (let n = 0; n < 25; n++) requests.check();
+}
+
 describe("while the host waits for a call with its thread", () => {
   test.each([true, false])("a function for that call is a deadlock (sync: %s)", (isSync) => {
-    const { requests, request, add, take, ran, set } = createHost(2);
+    const host = createHost(2);
+    const { requests, request, add, take, ran, set } = host;
     const call = add(0, 0);
     requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, call, ["function", "x"], isSync);
+      if (isSync) return;
+      for (let n = 0; n < 1000; n++) requests.check(); // the task may not await it, and end
+      expect(take()).toEqual([]);
+      checkIdle(host);
     });
     const [answer] = take() as [Answer];
     expect([codeOf(answer), answer[2]]).toEqual(["HEDDLE_DEADLOCK", isSync]);
@@ -136,12 +149,14 @@ describe("while the host waits for a call with its thread", () => {
   });
 
   test("nested calls are made, and a function for them is a deadlock", () => {
-    const { requests, request, add, take, inFlight } = createHost(2);
+    const host = createHost(2);
+    const { requests, request, add, take, inFlight } = host;
     const call = add(0, 0);
     requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, call, ["task", "g"]);
       const [child] = inFlight.callsOf(1) as [PendingCall];
       request(1, child, ["callback", 0]);
+      checkIdle(host);
       const [answer] = take() as [Answer];
       expect(codeOf(answer)).toBe("HEDDLE_DEADLOCK");
       expect(messageOf(answer)).toContain("pool.sync.f() → g → a callback");
@@ -173,12 +188,13 @@ describe("while the host waits for a call with its thread", () => {
   });
 
   test("a request that may be of several calls waits until it is clear whose it is", () => {
-    const { requests, request, add, take, inFlight } = createHost(2);
+    const host = createHost(2);
+    const { requests, request, add, take, inFlight } = host;
     const call = add(0, 0);
     const other = add(1, 0);
     requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, "unknown", ["function", "x"]);
-      requests.check();
+      checkIdle(host);
       expect(take()).toEqual([]);
       inFlight.resolve(other, 1);
       requests.check();
@@ -243,13 +259,15 @@ describe("while the host waits for a call with its thread", () => {
   });
 
   test("nor may a call for which such a worker waits", () => {
-    const { requests, request, add, take, inFlight } = createHost(3);
+    const host = createHost(3);
+    const { requests, request, add, take, inFlight } = host;
     const call = add(0, 0);
     const other = add(1, 0);
     requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {
       request(0, other, ["task", "g"], true);
       const [child] = inFlight.callsOf(1) as [PendingCall];
       request(1, child, ["function", "x"]);
+      checkIdle(host);
       expect(codeOf(take()[0]!)).toBe("HEDDLE_DEADLOCK");
     });
   });
@@ -267,11 +285,13 @@ describe("while the host waits for a call with its thread", () => {
   });
 
   test("a request for an outer wait is a deadlock as well", () => {
-    const { requests, request, add, take } = createHost(3);
+    const host = createHost(3);
+    const { requests, request, add, take } = host;
     const [outer, inner] = [add(0, 0), add(1, 1)];
     requests.whileBlocked(outer, "pool.sync.f()", isGoing, () => {
       requests.whileBlocked(inner, "pool.sync.g()", isGoing, () => {
         request(0, outer, ["function", "x"]);
+        checkIdle(host);
         expect(messageOf(take()[0]!)).toContain("pool.sync.f() → host.call.x()");
       });
     });
