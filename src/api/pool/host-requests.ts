@@ -13,7 +13,7 @@ import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
 import { mergeOptions, NO_OPTIONS } from "../options/call-options.ts";
-import { didYouMean } from "../options/checks.ts";
+import { didYouMean } from "../../option-checks.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 /** The parts of a pool that handle requests. */

@@ -1,6 +1,6 @@
 /** What a durable call asks of its machine, and its checks: at the caller, and of messages at the machine. */
 import { JSON } from "../../builtins.ts";
-import { checkInteger, checkMs, invalid } from "../../api/options/checks.ts";
+import { checkInteger, checkMs, invalid } from "../../option-checks.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { CALL, readHeader } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
