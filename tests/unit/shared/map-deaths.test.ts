@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { SharedMemoryFullError } from "../../../src/shared-errors.ts";
 import { memoryOf } from "../../../src/shared/handles.ts";
 import type { SharedCacheOptions } from "../../../src/shared/map/options.ts";
-import { SharedCache, SharedMap } from "../../../src/shared/map/shared-map.ts";
+import { SharedCache } from "../../../src/shared/map/shared-cache.ts";
+import { SharedMap } from "../../../src/shared/map/shared-map.ts";
 import { ObjectMemory } from "../../../src/shared/memory.ts";
 import { checkMapMemory } from "../../support/map-memory.ts";
 import {
