@@ -117,7 +117,11 @@ export class Entries {
   }
 }
 
+/** Longest key that `nameOf` shows as it is: it runs for each value that is set. */
+const MAX_PLAIN_UNITS = 60;
+
 /** How messages name the value of a key. */
 export function nameOf(key: Key, what = "The value"): string {
-  return `${what} of ${show(key)}`;
+  const isPlain = typeof key === "string" && key.length <= MAX_PLAIN_UNITS;
+  return isPlain ? `${what} of "${key}"` : `${what} of ${show(key)}`;
 }
