@@ -162,19 +162,20 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /**
    * Sets the value to what `fn` makes of it; resolves with that. No other update of this entry runs meanwhile. If `set` or
-   * `delete` changes the entry in between, `fn` runs again with what is there then, so nothing is lost. If `fn` returns `SharedMap.DELETE` the
-   * entry is removed, and the promise resolves with undefined.
+   * `delete` changes the entry in between, `fn` runs again with what is there then, so nothing is lost.
    */
   update(
     key: K,
     fn: (value: V | undefined, key: K) => V | Promise<V>,
     options?: WaitOptions,
   ): Promise<V>;
+  /** The same with a function that may remove the entry by `SharedMap.DELETE`: it resolves with undefined then. */
   update(
     key: K,
     fn: (value: V | undefined, key: K) => V | Deletion | Promise<V | Deletion>,
     options?: WaitOptions,
   ): Promise<V | undefined>;
+  /** As declared before. */
   async update(
     key: K,
     fn: (value: V | undefined, key: K) => V | Deletion | Promise<V | Deletion>,
@@ -198,11 +199,13 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** The same with a function that returns at once, blocking: in workers. */
   updateSync(key: K, fn: (value: V | undefined, key: K) => V, options?: BlockOptions): V;
+  /** The same with a function that may remove the entry by `SharedMap.DELETE`: it returns undefined then. */
   updateSync(
     key: K,
     fn: (value: V | undefined, key: K) => V | Deletion,
     options?: BlockOptions,
   ): V | undefined;
+  /** As declared before. */
   updateSync(
     key: K,
     fn: (value: V | undefined, key: K) => V | Deletion,
