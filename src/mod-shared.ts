@@ -30,7 +30,7 @@ export {
 } from "./shared/channel/operation.ts";
 export { Condition } from "./shared/locks/condition.ts";
 export { AtomicFlag, Event, Once } from "./shared/locks/event.ts";
-export { Barrier, WaitGroup } from "./shared/locks/groups.ts";
+export { Barrier, type GroupWork, WaitGroup } from "./shared/locks/groups.ts";
 export { Mutex, RwLock, Semaphore } from "./shared/locks/mutex.ts";
 export type {
   BlockOptions,
@@ -39,7 +39,9 @@ export type {
   WaitOptions,
 } from "./shared/locks/options.ts";
 export type { SetOptions, SharedCacheOptions, SharedMapOptions } from "./shared/map/options.ts";
-export { type Key, SharedCache, SharedMap } from "./shared/map/shared-map.ts";
+export type { CacheStats } from "./shared/map/cache-counts.ts";
+export { SharedCache } from "./shared/map/shared-cache.ts";
+export { type Deletion, type Key, SharedMap } from "./shared/map/shared-map.ts";
 export { shared, type SharedByName } from "./shared/shared.ts";
 export {
   AtomicCounter,

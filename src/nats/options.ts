@@ -10,7 +10,7 @@ import {
   isRecord,
   ownOf,
   show,
-} from "../api/options/checks.ts";
+} from "../option-checks.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import { InvalidArgumentError, NoMachinesError } from "../errors.ts";
 import { ownVersion } from "./wire/frames.ts";

@@ -6,6 +6,7 @@ import { Error } from "../builtins.ts";
 import { HANDLE, type HandleParts } from "../realm/handles.ts";
 import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
+import { Uncloneable } from "./uncloneable.ts";
 
 /** What the codec takes for a handle. */
 export interface SharedHandle {
@@ -39,11 +40,12 @@ export let memoryOf: (handle: SharedObject) => ObjectMemory;
 /** Base of all handles. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor defines it; classes may declare no such key
 export interface SharedObject extends SharedHandle {}
-export abstract class SharedObject {
+export abstract class SharedObject extends Uncloneable {
   readonly #memory: ObjectMemory;
 
   /** @internal */
   constructor(kind: string, memory: ObjectMemory) {
+    super();
     // Not enumerable: the codec takes objects with properties for ordinary ones.
     const value: HandleParts = { kind, buffer: memory.buffer };
     Object.defineProperty(this, HANDLE, { value });

@@ -2,8 +2,9 @@
  * Names: the same name is the same object in every thread of the process. The first thread keeps the table; workers ask the
  * thread that started them, which asks its own.
  */
-import { Error, JSON, Map, Promise } from "../builtins.ts";
+import { Error, Map, Promise } from "../builtins.ts";
 import { InvalidArgumentError } from "../errors.ts";
+import { invalid, show } from "../option-checks.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
 import { makeHandle, memoryOf, type SharedObject } from "./handles.ts";
 import { type Kind, ObjectMemory } from "./memory.ts";
@@ -13,7 +14,18 @@ import { thisThread } from "./threads/this-thread.ts";
 interface Wanted {
   readonly name: string;
   readonly kind: string;
+  /** With their defaults, as a text. */
   readonly options: string;
+}
+
+/** What is asked for by a name. */
+export interface Named {
+  readonly name: string;
+  readonly kind: Kind;
+  /** What users call the kind. @default kind */
+  readonly label?: string;
+  /** The options with their defaults, in one order. Throws InvalidArgumentError. */
+  readonly options?: () => object;
 }
 
 interface Entry extends Wanted {
@@ -90,25 +102,21 @@ export function answer(body: unknown, reply: (body: unknown) => void): void {
  * differently.
  */
 export async function namedMemory(
-  name: string,
-  kind: Kind,
-  options: object,
+  { name, kind, label = kind, options = () => ({}) }: Named,
   make: () => ObjectMemory,
 ): Promise<ObjectMemory> {
   if (typeof name !== "string" || name === "") {
-    throw new InvalidArgumentError(
-      `The name of a shared ${kind} is ${
-        JSON.stringify(name)
-      }: it has to be a text that is not empty.`,
-    );
+    throw invalid(`The name of a shared ${label}`, "a text that is not empty", show(name));
   }
   const thread = thisThread();
-  const wanted = { name, kind, options: describe(options) };
+  const wanted = { name, kind: label, options: describe(options()) };
   const known = names().entries.get(name);
   const entry = known ?? await resolve(wanted, make().buffer);
-  if (entry.kind !== kind || entry.options !== wanted.options) {
+  if (entry.kind !== label || entry.options !== wanted.options) {
     throw new InvalidArgumentError(
-      `The shared ${entry.kind} "${name}" was made with ${entry.options}, and is wanted as a ${kind} with ${wanted.options}: all have to give the same options.`,
+      `The shared ${entry.kind} ${
+        show(name)
+      } was made with ${entry.options}, and is wanted as a ${label} with ${wanted.options}: all have to give the same options.`,
     );
   }
   return ObjectMemory.adopt(kind, entry.buffer, thread);
@@ -116,12 +124,11 @@ export async function namedMemory(
 
 /** The handle of the object of this name in this thread. */
 export async function named<Handle extends SharedObject>(
-  name: string,
-  kind: Kind,
-  options: object,
+  wanted: Named,
   make: () => Handle,
 ): Promise<Handle> {
-  const memory = await namedMemory(name, kind, options, () => memoryOf(make()));
+  const memory = await namedMemory(wanted, () => memoryOf(make()));
+  const { name, kind } = wanted;
   const { handles } = names();
   let handle = handles.get(name);
   if (handle === undefined) handles.set(name, handle = makeHandle(kind, memory.buffer));
@@ -130,6 +137,6 @@ export async function named<Handle extends SharedObject>(
 
 /** Options as a text that is the same for the same options. */
 function describe(options: object): string {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => a < b ? -1 : 1)));
+  const entries = Object.entries(options).map(([name, value]) => `${name} ${show(value)}`);
+  return entries.length === 0 ? "no options" : entries.join(", ");
 }

@@ -1,6 +1,7 @@
 /** `shared`: objects by name. */
 import {
   type ChannelOptions,
+  channelOptions,
   createChannel,
   endsOf,
   type Receiver,
@@ -8,16 +9,25 @@ import {
 } from "./channel/channel.ts";
 import { Condition } from "./locks/condition.ts";
 import { AtomicFlag, Event, Once } from "./locks/event.ts";
-import { Barrier, WaitGroup } from "./locks/groups.ts";
-import { Mutex, RwLock, Semaphore } from "./locks/mutex.ts";
-import type { SharedCacheOptions, SharedMapOptions } from "./map/options.ts";
-import { type Key, SharedCache, SharedMap } from "./map/shared-map.ts";
+import { Barrier, checkThreads, WaitGroup } from "./locks/groups.ts";
+import { checkPermits, Mutex, RwLock, Semaphore } from "./locks/mutex.ts";
+import { NO_OPTIONS } from "./given.ts";
+import {
+  cacheOptions,
+  mapOptions,
+  type SharedCacheOptions,
+  type SharedMapOptions,
+} from "./map/options.ts";
+import { SharedCache } from "./map/shared-cache.ts";
+import { type Key, SharedMap } from "./map/shared-map.ts";
+import type { ObjectMemory } from "./memory.ts";
 import { named, namedMemory } from "./named.ts";
 import {
   AtomicCounter,
   type ElementType,
   SharedVector,
   type SharedVectorOptions,
+  vectorOptions,
 } from "./vector/shared-vector.ts";
 
 /** What {@link shared} has. */
@@ -64,7 +74,7 @@ export interface SharedByName {
 
 /**
  * Shared objects by name: the same name is the same object in every thread of the process. The first thread that asks makes it. All have to give the
- * same options; otherwise the promise rejects with InvalidArgumentError. A named object lives as long as the process.
+ * same options, defaults included; otherwise the promise rejects with InvalidArgumentError. A named object lives as long as the process.
  *
  * Workers ask the thread that created their pool, so these methods are asynchronous. That thread has to have imported `heddle/shared` before it
  * created the pool.
@@ -77,41 +87,53 @@ export interface SharedByName {
 export const shared: SharedByName = {
   map<K extends Key = string, V = unknown>(
     name: string,
-    options: SharedMapOptions = {},
+    given: SharedMapOptions = NO_OPTIONS,
   ): Promise<SharedMap<K, V>> {
-    return named(name, "map", options, () => new SharedMap<K, V>(options));
+    const options = (): object => mapOptions("shared.map()", given);
+    return named({ name, kind: "map", options }, () => new SharedMap<K, V>(given));
   },
   cache<K extends Key = string, V = unknown>(
     name: string,
-    options: SharedCacheOptions = {},
+    given: SharedCacheOptions = NO_OPTIONS,
   ): Promise<SharedCache<K, V>> {
-    const make = () => new SharedCache<K, V>(options);
-    return named(name, "map", { ...options, evicts: true }, make);
+    const options = (): object => cacheOptions("shared.cache()", given);
+    const wanted = { name, kind: "map", label: "cache", options } as const;
+    return named(wanted, () => new SharedCache<K, V>(given));
   },
-  async channel<T>(name: string, options: ChannelOptions = {}): Promise<[Sender<T>, Receiver<T>]> {
-    const memory = await namedMemory(name, "channel", options, () => createChannel(options, true));
-    return endsOf<T>(memory);
+  async channel<T>(
+    name: string,
+    given: ChannelOptions = NO_OPTIONS,
+  ): Promise<[Sender<T>, Receiver<T>]> {
+    const options = (): object => channelOptions("shared.channel()", given);
+    const make = (): ObjectMemory => createChannel(given, true);
+    return endsOf<T>(await namedMemory({ name, kind: "channel", options }, make));
   },
   vector<T extends ElementType>(
     name: string,
     type: T,
-    options: SharedVectorOptions = {},
+    given: SharedVectorOptions = NO_OPTIONS,
   ): Promise<SharedVector<T>> {
-    return named(name, "vector", { ...options, type }, () => new SharedVector(type, options));
+    const options = (): object => vectorOptions("shared.vector()", type, given);
+    return named({ name, kind: "vector", options }, () => new SharedVector(type, given));
   },
-  mutex: (name: string): Promise<Mutex> => named(name, "mutex", {}, () => new Mutex()),
-  rwLock: (name: string): Promise<RwLock> => named(name, "rwLock", {}, () => new RwLock()),
-  semaphore: (name: string, permits: number): Promise<Semaphore> =>
-    named(name, "semaphore", { permits }, () => new Semaphore(permits)),
+  mutex: (name: string): Promise<Mutex> => named({ name, kind: "mutex" }, () => new Mutex()),
+  rwLock: (name: string): Promise<RwLock> => named({ name, kind: "rwLock" }, () => new RwLock()),
+  semaphore(name: string, permits: number): Promise<Semaphore> {
+    const options = (): object => ({ permits: checkPermits(permits) });
+    return named({ name, kind: "semaphore", options }, () => new Semaphore(permits));
+  },
   condition: (name: string): Promise<Condition> =>
-    named(name, "condition", {}, () => new Condition()),
-  barrier: (name: string, count: number): Promise<Barrier> =>
-    named(name, "barrier", { count }, () => new Barrier(count)),
+    named({ name, kind: "condition" }, () => new Condition()),
+  barrier(name: string, count: number): Promise<Barrier> {
+    const options = (): object => ({ count: checkThreads(count) });
+    return named({ name, kind: "barrier", options }, () => new Barrier(count));
+  },
   waitGroup: (name: string): Promise<WaitGroup> =>
-    named(name, "waitGroup", {}, () => new WaitGroup()),
-  once: (name: string): Promise<Once> => named(name, "once", {}, () => new Once()),
-  event: (name: string): Promise<Event> => named(name, "event", {}, () => new Event()),
+    named({ name, kind: "waitGroup" }, () => new WaitGroup()),
+  once: (name: string): Promise<Once> => named({ name, kind: "once" }, () => new Once()),
+  event: (name: string): Promise<Event> => named({ name, kind: "event" }, () => new Event()),
   counter: (name: string): Promise<AtomicCounter> =>
-    named(name, "counter", {}, () => new AtomicCounter()),
-  flag: (name: string): Promise<AtomicFlag> => named(name, "flag", {}, () => new AtomicFlag()),
+    named({ name, kind: "counter" }, () => new AtomicCounter()),
+  flag: (name: string): Promise<AtomicFlag> =>
+    named({ name, kind: "flag" }, () => new AtomicFlag()),
 };

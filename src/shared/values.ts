@@ -45,11 +45,21 @@ export class Values {
 
   /**
    * Encodes `value`, gives it to `use` and returns its result. Runs the value's getters before `use`. Throws DataCloneError, which begins with
-   * `name`, for what cannot be encoded or needs a port.
+   * what `name` returns, for what cannot be encoded or needs a port.
    */
-  encode<Result>(value: unknown, name: string, use: (encoded: Encoded) => Result): Result {
+  encode<Result>(value: unknown, name: () => string, use: (encoded: Encoded) => Result): Result {
     if (typeof value === "number") return use(this.#encodeNumber(value));
-    const encoder = this.#idle.pop() ?? new Encoder({
+    const encoder = this.#idle.pop() ?? this.#createEncoder();
+    try {
+      return use(this.#encode(encoder, value, name()));
+    } finally {
+      encoder.end();
+      this.#idle.push(encoder);
+    }
+  }
+
+  #createEncoder(): Encoder {
+    return new Encoder({
       access: this.#access,
       keyLists: undefined,
       sharedBuffers: this.#buffers,
@@ -57,20 +67,45 @@ export class Values {
       allowsBorrow: false,
       mayAttach: false,
     });
-    try {
-      encoder.name = name;
-      const bytes = encoder.root(value, encoder.begin());
-      if (encoder.attachments.count > 0) {
-        throw refusal(
-          name,
-          "it contains something that travels in messages only (a SharedArrayBuffer, a handle, a port, a key, a file or the like)",
-        );
-      }
-      return use({ memory: encoder.memory, bytes });
-    } finally {
-      encoder.end();
-      this.#idle.push(encoder);
+  }
+
+  #encode(encoder: Encoder, value: unknown, name: string): Encoded {
+    encoder.name = name;
+    const bytes = encoder.root(value, encoder.begin());
+    if (encoder.attachments.count > 0) {
+      throw refusal(
+        name,
+        "it contains something that travels in messages only (a SharedArrayBuffer, a handle, a port, a key, a file or the like)",
+      );
     }
+    return { memory: encoder.memory, bytes };
+  }
+
+  /**
+   * Whether two values are the same as `Object.is` says, or are objects that are encoded alike. Throws DataCloneError, as `encode`. Runs
+   * the getters of both.
+   */
+  equal(one: unknown, other: unknown, name: () => string): boolean {
+    const areObjects = typeof one === "object" && typeof other === "object";
+    if (!areObjects || one === null || other === null) return Object.is(one, other);
+    // By encoders of their own: in memory that was used before, what pads texts differs.
+    const first = this.#encode(this.#createEncoder(), one, name());
+    const second = this.#encode(this.#createEncoder(), other, name());
+    if (first.bytes !== second.bytes) return false;
+    for (let word = 0; word < first.bytes >> 2; word++) {
+      if (first.memory.i32[word] !== second.memory.i32[word]) return false;
+    }
+    return true;
+  }
+
+  /** The number that is encoded at `at`; undefined: something else is. */
+  numberAt(memory: Memory, at: number): number | undefined {
+    return memory.i32[at >> 2] === NUMBER ? memory.f64[(at >> 3) + 1]! : undefined;
+  }
+
+  /** Makes another number of one that is encoded. */
+  setNumber({ memory }: Encoded, value: number): void {
+    memory.f64[1] = value;
   }
 
   #encodeNumber(value: number): Encoded {
@@ -81,7 +116,7 @@ export class Values {
   }
 
   /** Encodes `value` into memory of its own. */
-  keep(value: unknown, name: string): Encoded {
+  keep(value: unknown, name: () => string): Encoded {
     return this.encode(value, name, ({ memory, bytes }) => {
       const own = viewMemory(new SharedArrayBuffer(bytes));
       copyWords(memory, own, 0, bytes);

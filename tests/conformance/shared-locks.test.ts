@@ -322,7 +322,7 @@ test("events, flags and counters", async () => {
   expect(await rejection(event.wait({ timeoutMs: 1 }))).toMatchObject({
     code: "HEDDLE_WAIT_TIMEOUT",
   });
-  await expect(event.wait({ timeoutMs: -1 })).rejects.toThrow(/timeoutMs is -1/);
+  await expect(event.wait({ timeoutMs: -1 })).rejects.toThrow(/timeoutMs must be .*, got -1/);
   const flag = new AtomicFlag();
   expect([flag.testAndSet(), flag.testAndSet(), flag.value, flag.clear(), flag.value])
     .toEqual([false, true, true, true, false]);

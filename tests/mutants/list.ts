@@ -598,6 +598,12 @@ const shared: Room = {
       to: "Atomics.add(this.words, SIZE, 1);",
       fault: "a replaced entry counts twice",
     },
+    {
+      file: "shared/map/entries.ts",
+      from: "if (!this.hasVersion(key, version)) return false;",
+      to: "",
+      fault: "an update removes what another thread has set meanwhile",
+    },
   ],
 };
 

@@ -140,7 +140,7 @@ const parts: Readonly<Record<string, RegExp>> = {
     /host\/requests|host-requests|task-requests|running-calls|request-errors|current-pool|tasks\/host\.|callback\.ts|nested-options|host-options|standalone-values/,
   "limits": /host\/limits\/|worker-limits|permission|abandoned|memory-watch|abort/,
   "scheduling": /schedule\/(?:balancers|work-stealing)|inline-executor|host\/scaling\//,
-  "options": /^api\/options\//,
+  "options": /^(?:api\/options\/|option-checks)/,
   "pool and threads": /^(?:api\/pool|host\/workers|host\/lanes)\//,
   "calls": /^(?:api\/(?:calls|tasks)|host\/(?:calls|dispatch|schedule))\//,
   "the worker's loop": /^worker\//,

@@ -6,6 +6,7 @@ import {
   BLOCKS,
   BUCKET_BITS,
   BUCKETS,
+  EVICTS,
   FREE_LISTS,
   IS_FREE,
   IS_UNFINISHED,
@@ -31,7 +32,11 @@ type Covered = Map<number, string>;
 /** Throws if the map is not whole. Call it when no thread changes it, after a change that has repaired it. */
 export function checkMapMemory({ buffer }: ObjectMemory): void {
   const { i32, u8 } = viewMemory(buffer);
-  const { states, arena, bucketMask } = placesOf(i32[BUCKET_BITS]!, i32[MAX_BLOCKS]!);
+  const { states, arena, bucketMask } = placesOf(
+    i32[BUCKET_BITS]!,
+    i32[MAX_BLOCKS]!,
+    i32[EVICTS] === 1,
+  );
   const wordOf = (block: number): number => (arena >> 2) + block * BLOCK_WORDS;
   const covered: Covered = new Map();
   // Without `expect`, which takes microseconds for each block.

@@ -10,7 +10,7 @@ import {
   mergeOptions,
   NO_OPTIONS,
 } from "../options/call-options.ts";
-import { didYouMean } from "../options/checks.ts";
+import { didYouMean } from "../../option-checks.ts";
 import { NO_FUNCTIONS } from "../options/host-options.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";

@@ -1,6 +1,13 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
-import { checkSignal } from "../options/call-options.ts";
-import { checkInteger, checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
+import {
+  checkInteger,
+  checkKeys,
+  checkSignal,
+  invalid,
+  isRecord,
+  ownOf,
+  show,
+} from "../../option-checks.ts";
 import { Transfer } from "../../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";

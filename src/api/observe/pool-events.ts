@@ -3,7 +3,7 @@ import { EventTarget, Promise, WeakMap } from "../../builtins.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError, type WorkerLostError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { didYouMean, invalid, isObject } from "../options/checks.ts";
+import { didYouMean, invalid, isObject } from "../../option-checks.ts";
 
 /** Events a pool dispatches, as `CustomEvent` with this detail. */
 export interface PoolEvents {

@@ -4,7 +4,7 @@ import { InvalidArgumentError, PoolClosedError, ProfileUnavailableError } from "
 import type { ThreadLane } from "../../host/workers/thread-lane.ts";
 import type { ProfileResponse } from "../../protocol/start-data.ts";
 import { MAX_TIMER_MS } from "../../runtimes/runtime.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "../options/checks.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../../option-checks.ts";
 import type { PoolEvents } from "./pool-events.ts";
 
 /** Options of {@link Pool.profile}. */

@@ -1,5 +1,13 @@
 /** Options of tasks and of `with`: types, checks, and conversion to settings. */
-import { checkInteger, checkKeys, checkMs, invalid, isObject, isRecord, ownOf } from "./checks.ts";
+import {
+  checkInteger,
+  checkKeys,
+  checkMs,
+  checkSignal,
+  invalid,
+  isRecord,
+  ownOf,
+} from "../../option-checks.ts";
 import { anySignal } from "./any-signal.ts";
 import { movedObjects } from "../../codec/kinds/wrappers.ts";
 import { describeValue } from "../../codec/support/describe.ts";
@@ -236,11 +244,4 @@ function checkAffinity(affinity: unknown): string | number {
 function checkListener(onEvent: unknown): (value: unknown) => void {
   if (typeof onEvent === "function") return onEvent as (value: unknown) => void;
   throw invalid("onEvent", "a function", describeValue(onEvent));
-}
-
-export function checkSignal(signal: unknown): AbortSignal {
-  const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
-    "removeEventListener" in signal;
-  if (isSignal) return signal as AbortSignal;
-  throw invalid("signal", "an AbortSignal", describeValue(signal));
 }

@@ -1,6 +1,6 @@
 /** The option `host` of pools: functions of the host that its workers may call. */
 import { describeValue } from "../../codec/support/describe.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "./checks.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../../option-checks.ts";
 
 /** Option `host` of `createPool`. */
 export interface HostOptions {

@@ -3,7 +3,7 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { anySignal } from "./any-signal.ts";
 import { type CallOptions, settingsOf } from "./call-options.ts";
-import { checkKeys, isRecord } from "./checks.ts";
+import { checkKeys, isRecord } from "../../option-checks.ts";
 
 /** Options of the calls made through `currentPool().call.f.with`. They override those of the task. */
 export type NestedOptions = Pick<

@@ -3,7 +3,15 @@ import { URL as BuiltinURL } from "../../builtins.ts";
 import { DEBUG_TOPICS, type DebugTopic } from "../../host/observe/debug-log.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { checkBoolean, checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
+import {
+  checkBoolean,
+  checkKeys,
+  invalid,
+  isObject,
+  isRecord,
+  ownOf,
+  show,
+} from "../../option-checks.ts";
 
 /** What each call carries to its worker, and how its task runs there. */
 export interface ContextOptions {

@@ -10,7 +10,7 @@ import {
   isRecord,
   ownOf,
   show,
-} from "./checks.ts";
+} from "../../option-checks.ts";
 import { CALL_OPTIONS } from "./call-options.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";

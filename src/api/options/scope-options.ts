@@ -1,8 +1,7 @@
 /** Options of `pool.scope`: types and checks. */
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { checkSignal } from "./call-options.ts";
-import { checkKeys, checkMs, invalid, isRecord, ownOf } from "./checks.ts";
+import { checkKeys, checkMs, checkSignal, invalid, isRecord, ownOf } from "../../option-checks.ts";
 
 type OnError = "cancel" | "collect" | "ignoreHandled";
 

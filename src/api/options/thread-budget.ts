@@ -1,7 +1,7 @@
 /** `threadBudget()`: threads that several pools share. */
 import { PoolBudget } from "../../host/scaling/thread-budget.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { checkInteger, checkKeys, isRecord, ownOf, show } from "./checks.ts";
+import { checkInteger, checkKeys, isRecord, ownOf, show } from "../../option-checks.ts";
 
 /** A budget of threads that pools of one thread share by the option `budget`. `threadBudget` makes it. */
 export interface ThreadBudget {

@@ -1,7 +1,7 @@
 /** The option `transport`: how calls reach workers. */
 import { InvalidArgumentError } from "../../errors.ts";
 import { links } from "../../lane/links.ts";
-import { invalid, show } from "./checks.ts";
+import { invalid, show } from "../../option-checks.ts";
 
 /** How calls reach the workers of a pool: through memory that threads share, or by messages. */
 export type Transport = "shared" | "messages";

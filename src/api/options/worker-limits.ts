@@ -1,5 +1,5 @@
 /** Options that limit workers, `resourceLimits` and `permission`, and their checks. */
-import { invalid, isRecord, show } from "./checks.ts";
+import { invalid, isRecord, show } from "../../option-checks.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Permission, ResourceLimits, Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
 

@@ -1,7 +1,7 @@
 /** The option `worker` of `createPool`: what each worker runs before its tasks, and how its thread is started. */
 import { handleSupport } from "../../realm/handles.ts";
 import { structuredClone, URL as BuiltinURL } from "../../builtins.ts";
-import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "./checks.ts";
+import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../option-checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
 

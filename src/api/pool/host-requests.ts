@@ -13,8 +13,8 @@ import type { NestedTask } from "../../host/requests/nested-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
+import { didYouMean } from "../../option-checks.ts";
 import { mergeOptions } from "../options/call-options.ts";
-import { didYouMean } from "../options/checks.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 /** The parts of a pool that handle requests. */

@@ -6,7 +6,7 @@ import { Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
-import { isRecord, show } from "../options/checks.ts";
+import { isRecord, show } from "../../option-checks.ts";
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";

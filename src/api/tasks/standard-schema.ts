@@ -1,5 +1,5 @@
 /** The interface that validators of Standard Schema 1 implement: https://standardschema.dev. Types only, but for one check. */
-import { isObject } from "../options/checks.ts";
+import { isObject } from "../../option-checks.ts";
 
 /**
  * A schema of Zod, Valibot, ArkType, or of any other library with the interface of Standard Schema 1. `Input`: what it takes;

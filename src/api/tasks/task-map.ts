@@ -1,5 +1,5 @@
 /** Reads the entries of a task map: settings, functions, shapes and locations. */
-import { isObject } from "../options/checks.ts";
+import { isObject } from "../../option-checks.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type Signature, signatureOf } from "../../codec/struct/signature.ts";

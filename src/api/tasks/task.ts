@@ -3,7 +3,7 @@ import { URL as BuiltinURL } from "../../builtins.ts";
 import type { Fields, Infer, Struct } from "../../codec/struct/field-types.ts";
 import { type ArgumentSchema, checkDeclaration } from "../../codec/struct/declaration.ts";
 import { describeValue } from "../../codec/support/describe.ts";
-import { checkKeys, invalid, isRecord, ownOf } from "../options/checks.ts";
+import { checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import { settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { isClass } from "../../protocol/classes.ts";

@@ -7,7 +7,7 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError, ValidationError, type ValidationIssue } from "../../errors.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
-import { invalid } from "../options/checks.ts";
+import { invalid } from "../../option-checks.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
 
 type TaskFunction = (...args: unknown[]) => unknown;

@@ -1,6 +1,6 @@
 /** The message of a durable call: what its machine has to know before it decodes the arguments, and the checks of that. */
 import { JSON, TextDecoder, TextEncoder } from "../../builtins.ts";
-import { checkInteger, checkMs, invalid } from "../../api/options/checks.ts";
+import { checkInteger, checkMs, invalid } from "../../option-checks.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import { align8Large } from "../../memory/align.ts";
 import { CALL, HEADER_BYTES, headerOf, setFields, writeHeader } from "../wire/frames.ts";

@@ -1,7 +1,7 @@
 /** The caller's side of durable work: `pool.enqueue` and `pool.result`. */
 import { Map, Promise as BuiltinPromise } from "../../builtins.ts";
 import { createTable } from "../../api/calls/call-proxy.ts";
-import { checkKeys, checkMs, invalid, isRecord, ownOf, show } from "../../api/options/checks.ts";
+import { checkKeys, checkMs, invalid, isRecord, ownOf, show } from "../../option-checks.ts";
 import type { Calls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";

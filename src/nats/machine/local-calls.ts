@@ -1,6 +1,6 @@
 /** The tasks of the local pool, found by the names that callers send, and the options of their calls. */
 import { AbortController } from "../../builtins.ts";
-import { didYouMean } from "../../api/options/checks.ts";
+import { didYouMean } from "../../option-checks.ts";
 import { UnknownTaskError } from "../../errors.ts";
 import type { Running } from "./running.ts";
 

@@ -1,12 +1,14 @@
 /** Channels: values from any number of threads to any number of others. */
 import { FinalizationRegistry, Set } from "../../builtins.ts";
-import { InvalidArgumentError } from "../../errors.ts";
+import { checkInteger } from "../../option-checks.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
+import { BLOCK, checkOptions, checkWait, NO_OPTIONS, WAIT } from "../given.ts";
 import { registerHandle, type SharedHandle } from "../handles.ts";
-import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
+import type { BlockOptions, WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
+import { Uncloneable } from "../uncloneable.ts";
 import { valuesOf } from "../values.ts";
 import type { Side } from "./ends.ts";
 import { CAPACITY, DEATHS, IS_NAMED, RING, RING_BYTES } from "./layout.ts";
@@ -24,6 +26,7 @@ export interface ChannelOptions {
   readonly maxBytes?: number;
 }
 
+const THE_VALUE = (): string => "The value";
 const SENDING = "Sending to this channel";
 const RECEIVING = "Receiving from this channel";
 
@@ -40,7 +43,7 @@ function queueOf(memory: ObjectMemory): Queue {
 /** One end. It may be sent to other threads, which then have ends of their own; this one stays as it is. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- as SharedObject
 interface End extends SharedHandle {}
-abstract class End {
+abstract class End extends Uncloneable {
   readonly #queue: Queue;
   readonly #side: Side;
   #isOpen = true;
@@ -49,6 +52,7 @@ abstract class End {
 
   /** `departure`: of the end that another thread has sent. */
   constructor(side: Side, queue: Queue, departure: string) {
+    super();
     this.#queue = queue;
     this.#side = side;
     if (departure === "") queue.ends.open(side);
@@ -116,12 +120,12 @@ abstract class End {
 /** The end of a channel that values go in. Create it by {@link channel}. */
 export class Sender<T> extends End {
   /** Puts a value in, once there is room. Fails with ChannelClosedError if no thread receives any more. */
-  send(value: T, options: WaitOptions = {}): Operation<void> {
+  send(value: T, options: WaitOptions = NO_OPTIONS): Operation<void> {
     this.checkOpen();
-    checkWait(options); // before it takes a turn
+    checkWait("send", options, WAIT); // before it takes a turn
     const { queue } = this;
     // Once: its getters run now, and it is sent as it is now.
-    const encoded = queue.values.keep(value, "The value");
+    const encoded = queue.values.keep(value, THE_VALUE);
     queue.checkSize(encoded);
     const turn = {};
     queue.sends.enter(turn);
@@ -139,19 +143,19 @@ export class Sender<T> extends End {
   trySend(value: T): boolean {
     this.checkOpen();
     const { queue } = this;
-    return queue.values.encode(value, "The value", (encoded) => {
+    return queue.values.encode(value, THE_VALUE, (encoded) => {
       queue.checkSize(encoded);
       return queue.send(encoded, false);
     });
   }
 
   /** Blocks until there is room: in workers. */
-  sendSync(value: T, options: BlockOptions = {}): void {
+  sendSync(value: T, options: BlockOptions = NO_OPTIONS): void {
     this.checkOpen();
     const { queue } = this;
     queue.thread.checkMayBlock("sendSync");
-    checkWait(options);
-    queue.values.encode(value, "The value", (encoded) => {
+    checkWait("sendSync", options, BLOCK);
+    queue.values.encode(value, THE_VALUE, (encoded) => {
       queue.checkSize(encoded);
       if (queue.send(encoded, false)) return;
       queue.thread.blockUntil(
@@ -185,9 +189,9 @@ export class Sender<T> extends End {
 /** The end of a channel that values come out of: each goes to one receiver. Create it by {@link channel}. */
 export class Receiver<T> extends End implements AsyncIterable<T> {
   /** Takes the oldest value. Fails with ChannelClosedError when there are no senders any more and the channel is empty. */
-  receive(options: WaitOptions = {}): Operation<T> {
+  receive(options: WaitOptions = NO_OPTIONS): Operation<T> {
     this.checkOpen();
-    checkWait(options);
+    checkWait("receive", options, WAIT);
     const { receives } = this.queue;
     const turn = {};
     receives.enter(turn);
@@ -204,11 +208,11 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
   }
 
   /** Blocks until there is a value: in workers. */
-  receiveSync(options: BlockOptions = {}): T {
+  receiveSync(options: BlockOptions = NO_OPTIONS): T {
     this.checkOpen();
     const { queue } = this;
     queue.thread.checkMayBlock("receiveSync");
-    checkWait(options);
+    checkWait("receiveSync", options, BLOCK);
     let taken = this.#take(false);
     if (taken !== undefined) return taken.value;
     const check = (): boolean => (taken = this.#take(true)) !== undefined;
@@ -277,7 +281,7 @@ export class Receiver<T> extends End implements AsyncIterable<T> {
  * await produced;
  * ```
  */
-export function channel<T>(options: ChannelOptions = {}): [Sender<T>, Receiver<T>] {
+export function channel<T>(options: ChannelOptions = NO_OPTIONS): [Sender<T>, Receiver<T>] {
   return endsOf<T>(createChannel(options, false));
 }
 
@@ -289,9 +293,7 @@ export function endsOf<T>(memory: ObjectMemory): [Sender<T>, Receiver<T>] {
 
 /** Memory for a channel. One with a name does not end by itself. */
 export function createChannel(options: ChannelOptions, isNamed: boolean): ObjectMemory {
-  const { capacity = 64, maxBytes = 2 ** 20 } = options;
-  checkWhole("capacity", capacity, 1);
-  checkWhole("maxBytes", maxBytes, 128);
+  const { capacity, maxBytes } = channelOptions("channel()", options);
   const ring = 2 ** Math.ceil(Math.log2(maxBytes));
   const memory = ObjectMemory.create("channel", RING + ring, thisThread());
   memory.view.i32[CAPACITY] = capacity;
@@ -301,11 +303,16 @@ export function createChannel(options: ChannelOptions, isNamed: boolean): Object
   return memory;
 }
 
-function checkWhole(name: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least && value <= 2 ** 30) return;
-  throw new InvalidArgumentError(
-    `${name} is ${String(value)}: it has to be a whole number from ${least} to 2 ** 30.`,
-  );
+/** The options with their defaults. Throws InvalidArgumentError. */
+export function channelOptions(
+  owner: string,
+  options: ChannelOptions,
+): Required<ChannelOptions> {
+  checkOptions(owner, options, ["capacity", "maxBytes"]);
+  const { capacity = 64, maxBytes = 2 ** 20 } = options;
+  checkInteger("capacity", capacity, 1, 2 ** 30);
+  checkInteger("maxBytes", maxBytes, 128, 2 ** 30);
+  return { capacity, maxBytes };
 }
 
 registerHandle("channel", (memory, detail) => {

@@ -4,7 +4,9 @@
  */
 import { queueMicrotask } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { checkWait, type WaitOptions } from "../locks/options.ts";
+import { checkBoolean, invalid, show } from "../../option-checks.ts";
+import { checkWait, NO_OPTIONS } from "../given.ts";
+import type { WaitOptions } from "../threads/condition.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 
@@ -21,14 +23,13 @@ export class Operation<T> implements Promise<T> {
   #promise: Promise<T> | undefined;
   #isTaken = false;
 
-  /** @internal `attempt` tries once; `end` is called when it is over, if it has begun. */
+  /** @internal `options` were checked; `attempt` tries once; `end` is called when it is over, if it has begun. */
   constructor(
     name: string,
     options: WaitOptions,
     attempt: (registers: boolean) => Result<T>,
     end?: () => void,
   ) {
-    checkWait(options);
     this.#thread = thisThread();
     this.#name = name;
     this.#options = options;
@@ -113,6 +114,8 @@ export interface SelectOptions extends WaitOptions {
   readonly biased?: boolean;
 }
 
+const SELECT = ["biased", "timeoutMs", "signal"];
+
 type ValueOf<O> = O extends Operation<infer T> ? T : never;
 
 /** What {@link select} chose. */
@@ -136,16 +139,18 @@ export type Selected<Operations extends readonly Operation<unknown>[]> = {
  */
 export async function select<const Operations extends readonly Operation<unknown>[]>(
   operations: Operations,
-  options: SelectOptions = {},
+  options: SelectOptions = NO_OPTIONS,
 ): Promise<Selected<Operations>> {
   // First: a select that is refused lets none of them happen.
+  if (!Array.isArray(operations)) throw invalid("operations", "an array", show(operations));
   const taken = operations.filter((operation) =>
     operation instanceof Operation && operation.isIdle
   );
   for (const operation of taken) operation.take();
   try {
     checkOperations(operations, taken.length);
-    checkWait(options);
+    checkWait("select", options, SELECT);
+    if (options.biased !== undefined) checkBoolean("biased", options.biased);
   } catch (error) {
     for (const operation of taken) operation.end();
     throw error;
@@ -182,20 +187,18 @@ function checkOperations(operations: readonly unknown[], idle: number): void {
   }
 }
 
-/** The longest delay of a timer. */
+/** The longest delay of a timer of the runtimes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** An operation for {@link select} that is ready `ms` milliseconds after it was made. */
 export function timer(ms: number): Operation<void> {
-  if (!(ms >= 0 && ms <= MAX_TIMER_MS)) {
-    throw new InvalidArgumentError(
-      `timer(${String(ms)}): it has to be a number of milliseconds from 0 to ${MAX_TIMER_MS}.`,
-    );
+  if (!(typeof ms === "number" && ms >= 0 && ms <= MAX_TIMER_MS)) {
+    throw invalid("ms", `a number of milliseconds from 0 to ${MAX_TIMER_MS}`, show(ms));
   }
   const { runtime, loop } = thisThread();
   const endMs = runtime.now() + ms;
   let alarm: Timer | undefined;
-  return new Operation("A timer", {}, () => {
+  return new Operation("A timer", NO_OPTIONS, () => {
     const leftMs = endMs - runtime.now();
     if (leftMs <= 0) return { value: undefined };
     // Timers may come a moment early, so it is set again then.

@@ -1,10 +1,12 @@
 /** Waiting, with a lock given back meanwhile, until another thread says that something has changed. */
-import { DeadlockError } from "../../errors.ts";
+import { DeadlockError, InvalidArgumentError } from "../../errors.ts";
+import { invalid, show } from "../../option-checks.ts";
+import { BLOCK, checkWait, memoryOrNew, NO_OPTIONS, WAIT } from "../given.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
-import { type BlockOptions, checkWait, type LockGuard, type WaitOptions } from "./options.ts";
+import { type BlockOptions, LockGuard, type WaitOptions } from "./options.ts";
 import { CALLED, Waiters, WAITERS_WORDS, WAITING } from "./waiters.ts";
 
 /*
@@ -71,13 +73,10 @@ export class Condition extends SharedObject {
   readonly #memory: ObjectMemory;
 
   /** A new condition. Pass it in an argument, or name it: `shared.condition(name)`. */
-  constructor(
-    memory: ObjectMemory = ObjectMemory.create(
-      "condition",
-      4 * (WAITERS + WAITERS_WORDS),
-      thisThread(),
-    ),
-  ) {
+  constructor(given?: ObjectMemory) {
+    const bytes = 4 * (WAITERS + WAITERS_WORDS);
+    const create = (): ObjectMemory => ObjectMemory.create("condition", bytes, thisThread());
+    const memory = memoryOrNew("Condition", given, create);
     super("condition", memory);
     this.#calls = new Calls(memory);
     this.#memory = memory;
@@ -87,8 +86,9 @@ export class Condition extends SharedObject {
    * Gives the guard's lock back, waits to be called, and takes the lock again, also if the wait fails. If a thread died with the lock
    * meanwhile, it rejects with PoisonedError and the guard holds nothing.
    */
-  async wait(guard: LockGuard, options: WaitOptions = {}): Promise<void> {
-    checkWait(options);
+  async wait(guard: LockGuard, options: WaitOptions = NO_OPTIONS): Promise<void> {
+    checkGuard(guard);
+    checkWait("wait", options, WAIT);
     const { thread } = this.#memory;
     const { deaths } = thread.root;
     const place = this.#calls.arrive();
@@ -105,10 +105,11 @@ export class Condition extends SharedObject {
   }
 
   /** The same, blocking: in workers. */
-  waitSync(guard: LockGuard, options: BlockOptions = {}): void {
+  waitSync(guard: LockGuard, options: BlockOptions = NO_OPTIONS): void {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
-    checkWait(options);
+    checkGuard(guard);
+    checkWait("waitSync", options, BLOCK);
     if (thread.pendingLocks > 0) {
       throw new DeadlockError(
         "This thread waits for a lock in its event loop, and may not block for a condition: await that first.",
@@ -130,6 +131,9 @@ export class Condition extends SharedObject {
 
   /** Calls the waiters that have waited longest: one, or `count`. */
   notify(count = 1): void {
+    if (!(count >= 0 && (count === Infinity || Number.isInteger(count)))) {
+      throw invalid("count", "a whole number, 0 or more, or Infinity", show(count));
+    }
     this.#calls.notify(count);
   }
 
@@ -137,6 +141,15 @@ export class Condition extends SharedObject {
   notifyAll(): void {
     this.#calls.notify(Infinity);
   }
+}
+
+function checkGuard(guard: unknown): void {
+  if (guard instanceof LockGuard && guard.isHeld) return;
+  throw new InvalidArgumentError(
+    `wait() takes the guard of a lock that is held, got ${
+      guard instanceof LockGuard ? "one that was released" : show(guard)
+    }.`,
+  );
 }
 
 registerHandle("condition", (memory) => new Condition(memory));

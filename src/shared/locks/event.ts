@@ -1,10 +1,11 @@
 /** Event, flag and once: one word each. */
 import { DeadlockError } from "../../errors.ts";
+import { BLOCK, checkFunction, checkWait, memoryOrNew, NO_OPTIONS, WAIT } from "../given.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
 import { WAIT_SET_WORDS, WaitSet } from "../wait-set.ts";
-import { type BlockOptions, checkWait, type WaitOptions } from "./options.ts";
+import type { BlockOptions, WaitOptions } from "./options.ts";
 
 /*
  *   word 4   state
@@ -22,7 +23,9 @@ const DONE = -1;
 const FOR_EVENT = "Waiting for this event";
 const FOR_ONCE = "Waiting for this once";
 
-const create = (kind: Kind): ObjectMemory => ObjectMemory.create(kind, BYTES, thisThread());
+function memoryFor(kind: Kind, name: string, given: ObjectMemory | undefined): ObjectMemory {
+  return memoryOrNew(name, given, () => ObjectMemory.create(kind, BYTES, thisThread()));
+}
 
 /** A flag to wait for, reset by hand. */
 export class Event extends SharedObject {
@@ -30,7 +33,8 @@ export class Event extends SharedObject {
   readonly #waiting: WaitSet;
 
   /** A new event, not set. Pass it in an argument, or name it: `shared.event(name)`. */
-  constructor(memory: ObjectMemory = create("event")) {
+  constructor(given?: ObjectMemory) {
+    const memory = memoryFor("event", "Event", given);
     super("event", memory);
     this.#memory = memory;
     this.#waiting = new WaitSet(memory.view.i32, WAIT_SET, memory.thread);
@@ -57,16 +61,16 @@ export class Event extends SharedObject {
   }
 
   /** Resolves when it is set. */
-  async wait(options: WaitOptions = {}): Promise<void> {
-    checkWait(options);
+  async wait(options: WaitOptions = NO_OPTIONS): Promise<void> {
+    checkWait("wait", options, WAIT);
     await this.#memory.thread.loop.until(this.#condition(), FOR_EVENT, options);
   }
 
   /** Blocks until it is set: in workers. */
-  waitSync(options: BlockOptions = {}): void {
+  waitSync(options: BlockOptions = NO_OPTIONS): void {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
-    checkWait(options);
+    checkWait("waitSync", options, BLOCK);
     thread.blockUntil(this.#condition(), FOR_EVENT, options.timeoutMs);
   }
 
@@ -87,7 +91,8 @@ export class AtomicFlag extends SharedObject {
   readonly #i32: Int32Array<SharedArrayBuffer>;
 
   /** A new flag, false. Pass it in an argument, or name it: `shared.flag(name)`. */
-  constructor(memory: ObjectMemory = create("flag")) {
+  constructor(given?: ObjectMemory) {
+    const memory = memoryFor("flag", "AtomicFlag", given);
     super("flag", memory);
     this.#i32 = memory.view.i32;
   }
@@ -114,7 +119,8 @@ export class Once extends SharedObject {
   readonly #waiting: WaitSet;
 
   /** A new one, not done. Pass it in an argument, or name it: `shared.once(name)`. */
-  constructor(memory: ObjectMemory = create("once")) {
+  constructor(given?: ObjectMemory) {
+    const memory = memoryFor("once", "Once", given);
     super("once", memory);
     this.#memory = memory;
     this.#waiting = new WaitSet(memory.view.i32, WAIT_SET, memory.thread);
@@ -129,8 +135,9 @@ export class Once extends SharedObject {
    * Runs `f` unless it has been done; resolves when it is done, true if by this call. Others wait meanwhile. If `f` throws, or its thread
    * dies, the next one runs its own.
    */
-  async run(f: () => unknown, options: WaitOptions = {}): Promise<boolean> {
-    checkWait(options);
+  async run(f: () => unknown, options: WaitOptions = NO_OPTIONS): Promise<boolean> {
+    checkFunction("f", f);
+    checkWait("run", options, WAIT);
     const { thread } = this.#memory;
     await thread.loop.until({ check: () => this.#begin() !== "busy" }, FOR_ONCE, options);
     if (this.isDone) return false;
@@ -145,10 +152,11 @@ export class Once extends SharedObject {
   }
 
   /** The same with a function that returns at once, blocking: in workers. */
-  runSync(f: () => unknown, options: BlockOptions = {}): boolean {
+  runSync(f: () => unknown, options: BlockOptions = NO_OPTIONS): boolean {
     const { thread } = this.#memory;
     thread.checkMayBlock("runSync");
-    checkWait(options);
+    checkFunction("f", f);
+    checkWait("runSync", options, BLOCK);
     if (Atomics.load(this.#memory.view.i32, STATE) === thread.token) {
       throw new DeadlockError("This thread is running it already, and would wait for itself.");
     }

@@ -1,13 +1,21 @@
 /** Barrier and wait group: threads that wait for each other. */
 import { InvalidArgumentError } from "../../errors.ts";
+import { invalid, show } from "../../option-checks.ts";
 import { PoisonedError } from "../../shared-errors.ts";
+import { BLOCK, checkWait, memoryOrNew, NO_OPTIONS, WAIT } from "../given.ts";
 import { Guarded } from "../guarded.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, OBJECT_WORDS, ObjectMemory } from "../memory.ts";
 import { thisThread } from "../threads/this-thread.ts";
 import { WAIT_SET_WORDS, WaitSet } from "../wait-set.ts";
 import { THREAD_NUMBERS_WORDS, ThreadNumbers } from "./thread-numbers.ts";
-import { type BlockOptions, checkWait, type RecoverOption, type WaitOptions } from "./options.ts";
+import {
+  BLOCK_LOCK,
+  type BlockOptions,
+  LOCK,
+  type RecoverOption,
+  type WaitOptions,
+} from "./options.ts";
 
 /*
  *   word 4   latch         everything below is changed under it
@@ -85,15 +93,15 @@ export class Barrier extends SharedObject {
 
   /** A barrier that opens for `count` waits, 1 to 2 ** 31 - 1. Pass it in an argument, or name it: `shared.barrier(name, count)`. */
   constructor(count: number | ObjectMemory) {
-    const memory = count instanceof ObjectMemory ? count : create("barrier", checkCount(count));
+    const memory = count instanceof ObjectMemory ? count : create("barrier", checkThreads(count));
     super("barrier", memory);
     this.#memory = memory;
     this.#members = new Members(memory, "barrier");
   }
 
   /** Resolves when as many wait as the barrier is for; true for the last one to come. */
-  async wait(options: WaitOptions = {}): Promise<boolean> {
-    checkWait(options);
+  async wait(options: WaitOptions = NO_OPTIONS): Promise<boolean> {
+    checkWait("wait", options, WAIT);
     const arrived = this.#arrive();
     if (arrived === undefined) {
       await this.#memory.thread.loop.turn();
@@ -104,10 +112,10 @@ export class Barrier extends SharedObject {
   }
 
   /** The same, blocking: in workers. */
-  waitSync(options: BlockOptions = {}): boolean {
+  waitSync(options: BlockOptions = NO_OPTIONS): boolean {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
-    checkWait(options);
+    checkWait("waitSync", options, BLOCK);
     const arrived = this.#arrive();
     if (arrived === undefined) return true;
     thread.blockUntil(this.#condition(arrived), AT_BARRIER, options.timeoutMs);
@@ -190,11 +198,9 @@ function broken(): PoisonedError {
   );
 }
 
-function checkCount(count: number): number {
+export function checkThreads(count: number): number {
   if (Number.isInteger(count) && count >= 1 && count < 2 ** 31) return count;
-  throw new InvalidArgumentError(
-    `${String(count)} threads at a barrier: it has to be a whole number, 1 or more.`,
-  );
+  throw invalid("The number of threads at a barrier", "a whole number, 1 or more", show(count));
 }
 
 class Group extends Members {
@@ -210,13 +216,22 @@ class Group extends Members {
   }
 }
 
+/** Work that a thread has begun by {@link WaitGroup.enter}. End it by `release()` or `using`. */
+export interface GroupWork {
+  /** The work is done; a second time does nothing. */
+  release(): void;
+  /** The same, for `using`. */
+  [Symbol.dispose](): void;
+}
+
 /** Work that others wait for: `add` and `done` by number, or `enter` by thread. */
 export class WaitGroup extends SharedObject {
   readonly #members: Group;
   readonly #memory: ObjectMemory;
 
   /** A new group. Pass it in an argument, or name it: `shared.waitGroup(name)`. */
-  constructor(memory: ObjectMemory = create("waitGroup", 0)) {
+  constructor(given?: ObjectMemory) {
+    const memory = memoryOrNew("WaitGroup", given, () => create("waitGroup", 0));
     super("waitGroup", memory);
     this.#memory = memory;
     this.#members = new Group(memory, "waitGroup");
@@ -225,7 +240,7 @@ export class WaitGroup extends SharedObject {
   /** So much more work. Throws InvalidArgumentError if there was less than none. */
   add(count = 1): void {
     if (!Number.isInteger(count) || Math.abs(count) >= 2 ** 30) {
-      throw new InvalidArgumentError(`add(${String(count)}): it has to be a whole number.`);
+      throw invalid("The count of add()", "a whole number below 2 ** 30", show(count));
     }
     this.#members.run((words) => {
       const sum = words[COUNT]! + count;
@@ -247,23 +262,22 @@ export class WaitGroup extends SharedObject {
     this.add(-1);
   }
 
-  /** One piece of work of this thread, until the result is disposed. If the thread dies before, `wait` fails with PoisonedError. */
-  enter(): Disposable {
+  /** One piece of work of this thread, until the result is released. If the thread dies before, `wait` fails with PoisonedError. */
+  enter(): GroupWork {
     this.#members.run(() => {
       this.#members.numbers.own++;
       this.#members.count();
     });
     let isOver = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (isOver) return;
-        isOver = true;
-        this.#members.later(() => {
-          this.#members.numbers.own--;
-          this.#members.count();
-        });
-      },
+    const release = (): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#members.later(() => {
+        this.#members.numbers.own--;
+        this.#members.count();
+      });
     };
+    return { release, [Symbol.dispose]: release };
   }
 
   /** Work that is not done. */
@@ -272,17 +286,17 @@ export class WaitGroup extends SharedObject {
   }
 
   /** Resolves when all work is done. Rejects with PoisonedError if a thread died that had entered; `recover` waits for the others, and forgets it. */
-  async wait(options: WaitOptions & RecoverOption = {}): Promise<void> {
-    checkWait(options);
+  async wait(options: WaitOptions & RecoverOption = NO_OPTIONS): Promise<void> {
+    checkWait("wait", options, LOCK);
     const { recover = false } = options;
     await this.#memory.thread.loop.until({ check: () => this.#check(recover) }, FOR_GROUP, options);
   }
 
   /** The same, blocking: in workers. */
-  waitSync(options: BlockOptions & RecoverOption = {}): void {
+  waitSync(options: BlockOptions & RecoverOption = NO_OPTIONS): void {
     const { thread } = this.#memory;
     thread.checkMayBlock("waitSync");
-    checkWait(options);
+    checkWait("waitSync", options, BLOCK_LOCK);
     const { recover = false } = options;
     thread.blockUntil({ check: () => this.#check(recover) }, FOR_GROUP, options.timeoutMs);
   }

@@ -1,16 +1,19 @@
 /** Mutex, read-write lock and semaphore: three ways to use a gate. */
-import { InvalidArgumentError } from "../../errors.ts";
+import { invalid, show } from "../../option-checks.ts";
+import { BLOCK, checkWait, memoryOrNew, NO_OPTIONS, WAIT } from "../given.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type Kind, ObjectMemory } from "../memory.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 import { Gate, GATE_BYTES, MAX_PERMITS } from "./gate.ts";
 import {
+  BLOCK_LOCK,
   type BlockOptions,
   checkDeadlock,
-  checkWait,
   heldOrThrow,
+  LOCK,
   LockGuard,
   type RecoverOption,
+  TRY_LOCK,
   type WaitOptions,
 } from "./options.ts";
 
@@ -39,8 +42,13 @@ abstract class GateLock extends SharedObject {
     return this.#gate;
   }
 
-  protected async wait(permits: number, options: WaitOptions & RecoverOption): Promise<LockGuard> {
-    checkWait(options);
+  protected async wait(
+    method: string,
+    permits: number,
+    options: WaitOptions & RecoverOption,
+    known: readonly string[] = LOCK,
+  ): Promise<LockGuard> {
+    checkWait(method, options, known);
     return this.#guard(permits, await this.#acquire(permits, options));
   }
 
@@ -48,19 +56,20 @@ abstract class GateLock extends SharedObject {
     method: string,
     permits: number,
     options: BlockOptions & RecoverOption,
+    known: readonly string[] = BLOCK_LOCK,
     mayNest = false,
   ): LockGuard {
     const thread = this.#thread;
     thread.checkMayBlock(method);
-    checkWait(options);
+    checkWait(method, options, known);
     const isPoisoned = this.#acquireSync(permits, options, () => {
       checkDeadlock(mayNest ? 0 : this.gate.own, this.#name);
     });
     return this.#guard(permits, isPoisoned);
   }
 
-  protected try(permits: number, options: RecoverOption): LockGuard | undefined {
-    checkWait(options);
+  protected try(method: string, permits: number, options: RecoverOption): LockGuard | undefined {
+    checkWait(method, options, TRY_LOCK);
     const outcome = this.gate.tryAcquire(permits, options.recover ?? false);
     if (outcome === "busy") return undefined;
     return this.#guard(permits, heldOrThrow(outcome, this.#name));
@@ -88,8 +97,8 @@ abstract class GateLock extends SharedObject {
   #guard(permits: number, wasPoisoned: boolean): LockGuard {
     const held = {
       release: () => this.gate.release(permits),
-      reacquire: async () => void await this.#acquire(permits, {}),
-      reacquireSync: () => void this.#acquireSync(permits, {}),
+      reacquire: async () => void await this.#acquire(permits, NO_OPTIONS),
+      reacquireSync: () => void this.#acquireSync(permits, NO_OPTIONS),
     };
     return new LockGuard(held, wasPoisoned);
   }
@@ -102,23 +111,23 @@ abstract class GateLock extends SharedObject {
  */
 export class Mutex extends GateLock {
   /** A new mutex. Pass it in an argument, or name it: `shared.mutex(name)`. */
-  constructor(memory: ObjectMemory = createGate("mutex", 1, 1)) {
-    super("mutex", "mutex", memory);
+  constructor(memory?: ObjectMemory) {
+    super("mutex", "mutex", memoryOrNew("Mutex", memory, () => createGate("mutex", 1, 1)));
   }
 
   /** Resolves with the lock. Two async functions of one thread exclude each other too, so a function that locks twice waits for ever. */
-  lock(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
-    return this.wait(1, options);
+  lock(options: WaitOptions & RecoverOption = NO_OPTIONS): Promise<LockGuard> {
+    return this.wait("lock", 1, options);
   }
 
   /** Blocks until it has the lock: in workers. Throws DeadlockError if this thread holds it. */
-  lockSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+  lockSync(options: BlockOptions & RecoverOption = NO_OPTIONS): LockGuard {
     return this.block("lockSync", 1, options);
   }
 
   /** The lock if it is free and has no waiters; otherwise undefined. */
-  tryLock(options: RecoverOption = {}): LockGuard | undefined {
-    return this.try(1, options);
+  tryLock(options: RecoverOption = NO_OPTIONS): LockGuard | undefined {
+    return this.try("tryLock", 1, options);
   }
 
   /** Whether this thread holds it. */
@@ -135,38 +144,39 @@ export class Mutex extends GateLock {
 /** A lock that many readers or one writer have at a time. Fair: a reader that comes after a writer waits for it. */
 export class RwLock extends GateLock {
   /** A new lock. Pass it in an argument, or name it: `shared.rwLock(name)`. */
-  constructor(memory: ObjectMemory = createGate("rwLock", MAX_PERMITS, MAX_PERMITS)) {
-    super("rwLock", "lock", memory);
+  constructor(memory?: ObjectMemory) {
+    const create = (): ObjectMemory => createGate("rwLock", MAX_PERMITS, MAX_PERMITS);
+    super("rwLock", "lock", memoryOrNew("RwLock", memory, create));
   }
 
   /** Resolves with the lock for reading. */
-  read(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
-    return this.wait(1, options);
+  read(options: WaitOptions & RecoverOption = NO_OPTIONS): Promise<LockGuard> {
+    return this.wait("read", 1, options);
   }
 
   /** Resolves with the lock for writing. Only a writer's death poisons. */
-  write(options: WaitOptions & RecoverOption = {}): Promise<LockGuard> {
-    return this.wait(MAX_PERMITS, options);
+  write(options: WaitOptions & RecoverOption = NO_OPTIONS): Promise<LockGuard> {
+    return this.wait("write", MAX_PERMITS, options);
   }
 
   /** Blocks until it may read: in workers. */
-  readSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+  readSync(options: BlockOptions & RecoverOption = NO_OPTIONS): LockGuard {
     return this.block("readSync", 1, options);
   }
 
   /** Blocks until it may write: in workers. Throws DeadlockError if this thread holds it in any way. */
-  writeSync(options: BlockOptions & RecoverOption = {}): LockGuard {
+  writeSync(options: BlockOptions & RecoverOption = NO_OPTIONS): LockGuard {
     return this.block("writeSync", MAX_PERMITS, options);
   }
 
   /** The lock for reading, unless it has a writer or waiters. */
-  tryRead(options: RecoverOption = {}): LockGuard | undefined {
-    return this.try(1, options);
+  tryRead(options: RecoverOption = NO_OPTIONS): LockGuard | undefined {
+    return this.try("tryRead", 1, options);
   }
 
   /** The lock for writing if it is free and has no waiters. */
-  tryWrite(options: RecoverOption = {}): LockGuard | undefined {
-    return this.try(MAX_PERMITS, options);
+  tryWrite(options: RecoverOption = NO_OPTIONS): LockGuard | undefined {
+    return this.try("tryWrite", MAX_PERMITS, options);
   }
 
   /** Whether a writer died with it, and it was not recovered. */
@@ -183,18 +193,19 @@ export class Semaphore extends GateLock {
   }
 
   /** Resolves with the permits, which the guard releases together. */
-  acquire(permits = 1, options: WaitOptions = {}): Promise<LockGuard> {
+  acquire(permits = 1, options: WaitOptions = NO_OPTIONS): Promise<LockGuard> {
     this.#check(permits);
-    return this.wait(permits, options);
+    return this.wait("acquire", permits, options, WAIT);
   }
 
   /** Blocks until it has them: in workers. Throws DeadlockError if it had to wait while this thread holds some. */
-  acquireSync(permits = 1, options: BlockOptions = {}): LockGuard {
+  acquireSync(permits = 1, options: BlockOptions = NO_OPTIONS): LockGuard {
     this.#check(permits);
     return this.block(
       "acquireSync",
       permits,
       options,
+      BLOCK,
       this.gate.own + permits <= this.gate.capacity,
     );
   }
@@ -202,7 +213,7 @@ export class Semaphore extends GateLock {
   /** The permits if they are free and it has no waiters. */
   tryAcquire(permits = 1): LockGuard | undefined {
     this.#check(permits);
-    return this.try(permits, {});
+    return this.try("tryAcquire", permits, NO_OPTIONS);
   }
 
   /** Permits that no thread holds now. */
@@ -220,11 +231,9 @@ export class Semaphore extends GateLock {
   }
 }
 
-function checkPermits(permits: number, most: number): void {
-  if (Number.isInteger(permits) && permits >= 1 && permits <= most) return;
-  throw new InvalidArgumentError(
-    `${String(permits)} permits: it has to be a whole number from 1 to ${most}.`,
-  );
+export function checkPermits(permits: number, most: number = MAX_PERMITS): number {
+  if (Number.isInteger(permits) && permits >= 1 && permits <= most) return permits;
+  throw invalid("permits", `a whole number from 1 to ${most}`, show(permits));
 }
 
 function ofPermits(permits: number): ObjectMemory {

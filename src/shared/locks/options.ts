@@ -1,8 +1,6 @@
-/** Options of waits, and their checks. */
-import { DeadlockError, InvalidArgumentError } from "../../errors.ts";
-import { MAX_TIMER_MS } from "../../runtimes/runtime.ts";
+/** Options and guards of locks. */
+import { DeadlockError } from "../../errors.ts";
 import { PoisonedError } from "../../shared-errors.ts";
-import type { WaitOptions } from "../threads/condition.ts";
 import type { Outcome } from "./gate.ts";
 
 export type { WaitOptions } from "../threads/condition.ts";
@@ -19,24 +17,10 @@ export interface RecoverOption {
   readonly recover?: boolean;
 }
 
-/** Throws InvalidArgumentError. */
-export function checkWait(options: WaitOptions & RecoverOption): void {
-  const { timeoutMs, signal, recover } = options;
-  const isTime = timeoutMs === undefined || timeoutMs === Infinity ||
-    (typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= MAX_TIMER_MS);
-  if (!isTime) {
-    throw new InvalidArgumentError(
-      `timeoutMs is ${String(timeoutMs)}: it has to be a number of milliseconds, ` +
-        `0 or more, at most ${MAX_TIMER_MS}, or Infinity.`,
-    );
-  }
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    throw new InvalidArgumentError(`signal is ${typeof signal}: it has to be an AbortSignal.`);
-  }
-  if (recover !== undefined && typeof recover !== "boolean") {
-    throw new InvalidArgumentError(`recover is ${String(recover)}: it has to be true or false.`);
-  }
-}
+/** Options of locks, of their blocking forms, and of those that begin with `try`. */
+export const LOCK: readonly string[] = ["timeoutMs", "signal", "recover"];
+export const BLOCK_LOCK: readonly string[] = ["timeoutMs", "recover"];
+export const TRY_LOCK: readonly string[] = ["recover"];
 
 /** Throws PoisonedError for a lock that is. True: the lock was poisoned, and is recovered. */
 export function heldOrThrow(outcome: Exclude<Outcome, "busy">, name: string): boolean {

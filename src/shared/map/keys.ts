@@ -1,6 +1,6 @@
 /** Keys of maps: texts, numbers and bigints, compared as `Map` does. A bigint is kept as its digits. */
-import { TypeError } from "../../builtins.ts";
 import type { Memory } from "../../memory/views.ts";
+import { invalid, show } from "../../option-checks.ts";
 import { KEY_UNITS, ORDER } from "./layout.ts";
 
 /** What a key of a shared map may be. */
@@ -32,7 +32,7 @@ function mix(hash: number): number {
 }
 
 /**
- * Throws TypeError for what cannot be a key. `seed`: the map's, so that nobody outside can choose keys of one hash.
+ * Throws InvalidArgumentError for what cannot be a key. `seed`: the map's, so that nobody outside can choose keys of one hash.
  */
 export function hashKey(key: Key, seed: number): HashedKey {
   if (typeof key === "number") {
@@ -44,9 +44,7 @@ export function hashKey(key: Key, seed: number): HashedKey {
   }
   const isBigInt = typeof key === "bigint";
   if (!isBigInt && typeof key !== "string") {
-    throw new TypeError(
-      `A key of a shared map is a string, a number or a bigint, not ${describe(key)}.`,
-    );
+    throw invalid("A key of a shared map", "a string, a number or a bigint", show(key));
   }
   const text = String(key);
   let hash = mix(seed ^ (isBigInt ? 0x1234_5678 : 0x811c_9dc5));
@@ -59,10 +57,6 @@ export function hashKey(key: Key, seed: number): HashedKey {
   }
   const kind = isBigInt ? BIGINT : all < 256 ? ONE_BYTE : TWO_BYTE;
   return { kind, hash: mix(hash), text, number: 0 };
-}
-
-function describe(value: unknown): string {
-  return value === null ? "null" : typeof value;
 }
 
 /** Bytes that a key takes in an entry. */

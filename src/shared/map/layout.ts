@@ -16,6 +16,7 @@
  *   37   limbo               first block of those removed since the last snapshot, and how many
  *   39   waiting             first block of those removed before it
  *   41   is unfinished       1: after a death what is free is not known yet
+ *   42   evictions           f64; living entries that a cache has evicted
  *   48   free lists          first block of each order; 32 words
  *   96   waits               wait set of `wait`, and of `update`
  *   192  snapshot            `visits` of every thread when `waiting` was filled; 256 words
@@ -26,6 +27,7 @@
  *   3008 buckets             link to the first entry
  *   …    occupied            a bit for each bucket: set before its first link, cleared after its last
  *   …    states              a byte for each block: what starts there
+ *   …    reads               of a cache: [hits, misses] of each thread, f64, 64 bytes apart; each writes its own, without the latch
  *   …    arena
  *
  * A link is the number of a block plus 1; 0: none. Under the latch everything is written; links and what an entry holds are read without it.
@@ -60,6 +62,8 @@ export const LIMBO = 37;
 export const LIMBO_COUNT = 38;
 export const WAITING = 39;
 export const IS_UNFINISHED = 41;
+/** Index in the f64 view. */
+export const EVICTIONS_F64 = 21;
 export const FREE_LISTS = 48;
 export const MAX_ORDER = 31;
 export const ENTRY_WAITS = 96;
@@ -97,17 +101,24 @@ export interface Places {
   readonly occupied: number;
   /** Byte of the states. */
   readonly states: number;
+  /** Byte of what a cache counts. */
+  readonly reads: number;
   /** Byte of the arena, a multiple of 64. */
   readonly arena: number;
 }
 
-export function placesOf(bucketBits: number, maxBlocks: number): Places {
+/** Bytes of what a thread counts: a cache line, as they are written at every read. */
+export const READS_BYTES = 64;
+
+export function placesOf(bucketBits: number, maxBlocks: number, evicts: boolean): Places {
   const occupied = BUCKETS + 2 ** bucketBits;
   const states = 4 * (occupied + 2 ** (bucketBits - 5));
+  const reads = Math.ceil((states + maxBlocks) / BLOCK_BYTES) * BLOCK_BYTES;
   return {
     bucketMask: 2 ** bucketBits - 1,
     occupied,
     states,
-    arena: Math.ceil((states + maxBlocks) / BLOCK_BYTES) * BLOCK_BYTES,
+    reads,
+    arena: reads + (evicts ? READS_BYTES * MAX_THREADS : 0),
   };
 }

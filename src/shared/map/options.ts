@@ -1,5 +1,6 @@
 /** Options of maps, and the memory of a new one. */
-import { InvalidArgumentError } from "../../errors.ts";
+import { checkInteger, checkLimit, invalid, show } from "../../option-checks.ts";
+import { checkOptions } from "../given.ts";
 import { ObjectMemory } from "../memory.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import {
@@ -43,19 +44,44 @@ const MAX_BYTES = 2 ** 31 - 2 ** 27;
 
 const MAX_TTL_MS = 2 ** 50;
 
-/** Memory for a map. Throws InvalidArgumentError. */
+const MAP_OPTIONS: readonly string[] = ["maxBytes", "ttlMs"];
+export const SET_OPTIONS: readonly string[] = ["ttlMs"];
+
+/** The options of a map, with their defaults. Throws InvalidArgumentError. */
+export function mapOptions(owner: string, options: SharedMapOptions): Required<SharedMapOptions> {
+  checkOptions(owner, options, MAP_OPTIONS);
+  return checkMapOptions(options);
+}
+
+/** The same of a cache. */
+export function cacheOptions(
+  owner: string,
+  options: SharedCacheOptions,
+): Required<SharedCacheOptions> {
+  checkOptions(owner, options, [...MAP_OPTIONS, "maxEntries"]);
+  const { maxEntries = Infinity } = options;
+  checkLimit("maxEntries", maxEntries, 1, 2 ** 28);
+  return { ...checkMapOptions(options), maxEntries };
+}
+
+function checkMapOptions(
+  { maxBytes = 2 ** 26, ttlMs = Infinity }: SharedMapOptions,
+): Required<SharedMapOptions> {
+  checkInteger("maxBytes", maxBytes, 2 ** 16, MAX_BYTES);
+  checkTtl(ttlMs);
+  return { maxBytes, ttlMs };
+}
+
+/** Memory for a map, or for a cache: of options that were checked. */
 export function createMap(
-  { maxBytes = 2 ** 26, ttlMs = Infinity, maxEntries = Infinity }: SharedCacheOptions,
+  { maxBytes, ttlMs, maxEntries = Infinity }: Required<SharedMapOptions> & SharedCacheOptions,
   evicts: boolean,
   thread: ThisThread,
 ): ObjectMemory {
-  check("maxBytes", maxBytes, 2 ** 16, MAX_BYTES);
-  if (maxEntries !== Infinity) check("maxEntries", maxEntries, 1, 2 ** 28);
-  checkTtl(ttlMs);
   const expected = Math.min(maxEntries, maxBytes / 256);
   const bucketBits = Math.max(6, Math.min(24, Math.ceil(Math.log2(expected))));
   const maxBlocks = Math.floor(maxBytes / BLOCK_BYTES);
-  const { arena } = placesOf(bucketBits, maxBlocks);
+  const { arena } = placesOf(bucketBits, maxBlocks, evicts);
   const memory = ObjectMemory.create("map", arena, thread, arena + maxBlocks * BLOCK_BYTES);
   const { i32, f64 } = memory.view;
   i32[BUCKET_BITS] = bucketBits;
@@ -68,20 +94,10 @@ export function createMap(
   return memory;
 }
 
-function check(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new InvalidArgumentError(
-    `${name} is ${String(value)}: it has to be a whole number from ${least} to ${most}.`,
-  );
-}
-
 /** Throws InvalidArgumentError. */
 export function checkTtl(ttlMs: number): void {
   const isTime = typeof ttlMs === "number" && ttlMs > 0;
   if (isTime && (ttlMs === Infinity || ttlMs <= MAX_TTL_MS)) return;
-  throw new InvalidArgumentError(
-    `ttlMs is ${
-      String(ttlMs)
-    }: it has to be a number of milliseconds above 0, at most ${MAX_TTL_MS}, or Infinity.`,
-  );
+  const rule = `a number of milliseconds above 0, at most ${MAX_TTL_MS}, or Infinity`;
+  throw invalid("ttlMs", rule, show(ttlMs));
 }

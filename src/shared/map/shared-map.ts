@@ -1,24 +1,27 @@
-/** Maps and caches that all threads read at once. */
-import { Map, TypeError } from "../../builtins.ts";
-import { DeadlockError } from "../../errors.ts";
-import { SharedMemoryFullError } from "../../shared-errors.ts";
+/** Maps that all threads read at once. */
+import { Map } from "../../builtins.ts";
+import { DeadlockError, InvalidArgumentError } from "../../errors.ts";
+import { invalid, show } from "../../option-checks.ts";
 import { bytesAt } from "../../codec/kinds/bytes.ts";
-import { registerHandle, SharedObject } from "../handles.ts";
-import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
+import { BLOCK, checkFunction, checkOptions, checkWait, NO_OPTIONS, WAIT } from "../given.ts";
+import { SharedObject } from "../handles.ts";
+import type { BlockOptions, WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
-import { type Values, valuesOf } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
+import type { CacheCounts } from "./cache-counts.ts";
+import { Entries, type Found, nameOf } from "./entries.ts";
 import { type HashedKey, hashKey, type Key, readKey } from "./keys.ts";
-import { ENTRY_WAITS, EVICTS, VALUE_BYTES } from "./layout.ts";
+import { ENTRY_WAITS } from "./layout.ts";
 import {
   checkTtl,
   createMap,
+  mapOptions,
+  SET_OPTIONS,
   type SetOptions,
-  type SharedCacheOptions,
   type SharedMapOptions,
 } from "./options.ts";
-import { type Life, Table } from "./table.ts";
+import type { Table } from "./table.ts";
 import { UpdateLocks } from "./update-locks.ts";
 
 export type { Key } from "./keys.ts";
@@ -26,11 +29,16 @@ export type { Key } from "./keys.ts";
 /** How often `update` runs its function again, because others change the entry each time. */
 const MAX_RUNS = 1000;
 
-/** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
-const MAX_HELD_MS = 250;
-
 /** Buckets with entries that are cleared at once: others get their turn in between. */
 const CLEARED_BUCKETS = 1024;
+
+const always = (): boolean => true;
+
+/** The type of {@link SharedMap.DELETE}. Not a unique symbol, which a function that returns it alone would widen. */
+export type Deletion = symbol & { readonly description: "heddle.shared.delete" };
+
+/** What a cache counts. */
+export let countsOf: (cache: SharedMap<Key>) => CacheCounts;
 
 /**
  * A map that every thread reads and changes: keys are strings, numbers and bigints, values all that calls can carry without a port. Values are
@@ -40,29 +48,40 @@ const CLEARED_BUCKETS = 1024;
  * dies leaves what it has changed, and nothing half-changed.
  */
 export class SharedMap<K extends Key = string, V = unknown> extends SharedObject {
+  /** What the function of an `update` returns to remove the entry. */
+  static readonly DELETE: Deletion = Symbol.for("heddle.shared.delete") as Deletion;
+
+  readonly #entries: Entries;
   readonly #table: Table;
   readonly #thread: ThisThread;
-  readonly #values: Values;
   readonly #waits: WaitSet;
   readonly #updates: UpdateLocks;
 
   /** A new map. Pass it in an argument, or name it: `shared.map(name, options)`. */
-  constructor(options: SharedMapOptions | ObjectMemory = {}) {
+  constructor(options: SharedMapOptions | ObjectMemory = NO_OPTIONS) {
     const memory = options instanceof ObjectMemory
       ? options
-      : createMap(options, false, thisThread());
+      : createMap(mapOptions("new SharedMap()", options), false, thisThread());
     super("map", memory);
-    this.#table = new Table(memory);
+    this.#entries = new Entries(memory);
+    this.#table = this.#entries.table;
     this.#thread = memory.thread;
-    this.#values = valuesOf(memory.thread.runtime);
     this.#waits = new WaitSet(memory.view.i32, ENTRY_WAITS, memory.thread);
     this.#updates = new UpdateLocks(memory, this.#table);
   }
 
+  static {
+    countsOf = (cache) => cache.#table.counts!;
+  }
+
   /** A copy of the value; undefined if there is none. */
   get(key: K): V | undefined {
-    const found = this.#read(this.#hash(key));
-    return found?.value;
+    return this.#entries.read(this.#hash(key), true)?.value as V | undefined;
+  }
+
+  /** Copies of the values of several keys, in their order; undefined for each that has none. Each is read as by `get`: others may change one between two of them. */
+  getMany(keys: Iterable<K>): (V | undefined)[] {
+    return Array.from(keys, (key) => this.get(key));
   }
 
   /** Whether there is an entry. */
@@ -77,10 +96,15 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   }
 
   /** Sets the value. Throws SharedMemoryFullError if there is no room, and DataCloneError for what needs a port. */
-  set(key: K, value: V, options: SetOptions = {}): this {
-    const { ttlMs } = options;
-    if (ttlMs !== undefined) checkTtl(ttlMs);
-    this.#put(key, this.#hash(key), value, ttlMs === Infinity ? 0 : ttlMs, () => true);
+  set(key: K, value: V, options: SetOptions = NO_OPTIONS): this {
+    let ttlMs: number | undefined;
+    if (options !== NO_OPTIONS) {
+      checkOptions("set()", options, SET_OPTIONS);
+      ({ ttlMs } = options);
+      if (ttlMs !== undefined) checkTtl(ttlMs);
+    }
+    this.#entries.put(key, this.#hash(key), value, ttlMs === Infinity ? 0 : ttlMs, always);
+    this.#waits.wake();
     return this;
   }
 
@@ -99,34 +123,73 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** The same with a function, called if there is no entry. Another thread may call its own at the same time: both get the value of the one that was first. */
   getOrInsertComputed(key: K, compute: (key: K) => V): V {
+    checkFunction("compute", compute);
+    const hashed = this.#hash(key);
+    for (let isFirst = true;; isFirst = false) {
+      const found = this.#entries.read(hashed, isFirst);
+      if (found !== undefined) return found.value as V;
+      const value = compute(key);
+      if (this.#setIf(key, hashed, value, undefined)) return value;
+    }
+  }
+
+  /**
+   * Sets the value if `get(key)` would return `expected` now, so `undefined` for an entry that is not there. Whether it did. Values are the same if
+   * `Object.is` says so, or if they are objects with equal contents in the same order, at any depth. As `update`, it does not prolong the entry.
+   */
+  replace(key: K, expected: V | undefined, value: V): boolean {
     const hashed = this.#hash(key);
     for (;;) {
-      const found = this.#read(hashed);
-      if (found !== undefined) return found.value;
-      const value = compute(key);
-      if (this.#put(key, hashed, value, undefined, () => this.#table.find(hashed) < 0)) {
-        return value;
-      }
+      const found = this.#entries.read(hashed, false);
+      if (!this.#entries.isEqual(found?.value, expected, key)) return false;
+      if (this.#setIf(key, hashed, value, found?.version)) return true;
     }
+  }
+
+  /**
+   * Adds to a number, in one step for all threads; returns the sum. An entry that is not there counts as 0. As `update`, it does not prolong the
+   * entry. Throws InvalidArgumentError if the value is no number.
+   */
+  increment(this: SharedMap<K, number>, key: K, by = 1): number {
+    if (!Number.isFinite(by)) throw invalid("by", "a finite number", show(by));
+    const sum = this.#entries.add(key, this.#hash(key), by);
+    if (sum === undefined) {
+      throw new InvalidArgumentError(`${nameOf(key)} is no number: increment() is for numbers.`);
+    }
+    this.#waits.wake();
+    return sum;
   }
 
   /**
    * Sets the value to what `fn` makes of it; resolves with that. No other update of this entry runs meanwhile. If `set` or
    * `delete` changes the entry in between, `fn` runs again with what is there then, so nothing is lost.
    */
-  async update(
+  update(
     key: K,
     fn: (value: V | undefined, key: K) => V | Promise<V>,
-    options: WaitOptions = {},
-  ): Promise<V> {
-    checkWait(options);
+    options?: WaitOptions,
+  ): Promise<V>;
+  /** The same with a function that may remove the entry by `SharedMap.DELETE`: it resolves with undefined then. */
+  update(
+    key: K,
+    fn: (value: V | undefined, key: K) => V | Deletion | Promise<V | Deletion>,
+    options?: WaitOptions,
+  ): Promise<V | undefined>;
+  /** As declared before. */
+  async update(
+    key: K,
+    fn: (value: V | undefined, key: K) => V | Deletion | Promise<V | Deletion>,
+    options: WaitOptions = NO_OPTIONS,
+  ): Promise<V | undefined> {
+    checkFunction("fn", fn);
+    checkWait("update", options, WAIT);
     const hashed = this.#hash(key);
     const lock = await this.#updates.lock(hashed, options);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
-        const found = this.#read(hashed);
-        const value = await this.#updates.run(() => fn(found?.value, key));
-        if (this.#replace(key, hashed, value, found?.version)) return value;
+        const found = this.#entries.read(hashed, false);
+        const value = await this.#updates.run(() => fn(found?.value as V | undefined, key));
+        if (this.#finishUpdate(key, hashed, value, found)) return valueOrNone(value);
       }
     } finally {
       lock?.release();
@@ -135,16 +198,29 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   }
 
   /** The same with a function that returns at once, blocking: in workers. */
-  updateSync(key: K, fn: (value: V | undefined, key: K) => V, options: BlockOptions = {}): V {
+  updateSync(key: K, fn: (value: V | undefined, key: K) => V, options?: BlockOptions): V;
+  /** The same with a function that may remove the entry by `SharedMap.DELETE`: it returns undefined then. */
+  updateSync(
+    key: K,
+    fn: (value: V | undefined, key: K) => V | Deletion,
+    options?: BlockOptions,
+  ): V | undefined;
+  /** As declared before. */
+  updateSync(
+    key: K,
+    fn: (value: V | undefined, key: K) => V | Deletion,
+    options: BlockOptions = NO_OPTIONS,
+  ): V | undefined {
     this.#thread.checkMayBlock("updateSync");
-    checkWait(options);
+    checkFunction("fn", fn);
+    checkWait("updateSync", options, BLOCK);
     const hashed = this.#hash(key);
     const lock = this.#updates.lockSync(hashed, options.timeoutMs);
     try {
       for (let runs = 0; runs < MAX_RUNS; runs++) {
-        const found = this.#read(hashed);
-        const value = this.#updates.run(() => fn(found?.value, key));
-        if (this.#replace(key, hashed, value, found?.version)) return value;
+        const found = this.#entries.read(hashed, false);
+        const value = this.#updates.run(() => fn(found?.value as V | undefined, key));
+        if (this.#finishUpdate(key, hashed, value, found)) return valueOrNone(value);
       }
     } finally {
       lock?.release();
@@ -156,9 +232,10 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   async wait(
     key: K,
     predicate?: (value: V) => boolean,
-    options: WaitOptions = {},
+    options: WaitOptions = NO_OPTIONS,
   ): Promise<V> {
-    checkWait(options);
+    if (predicate !== undefined) checkFunction("predicate", predicate);
+    checkWait("wait", options, WAIT);
     // Later checks run in the context of whoever changes something, the predicate in that of its caller.
     let inContext: <Result>(f: () => Result) => Result = (f) => f();
     const test = (value: V): boolean =>
@@ -169,16 +246,21 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
       inContext = this.#thread.runtime.bindContext();
     }
     await found;
-    return wait.found!.value;
+    return wait.found!.value as V;
   }
 
   /** The same, blocking: in workers. */
-  waitSync(key: K, predicate: (value: V) => boolean = () => true, options: BlockOptions = {}): V {
+  waitSync(
+    key: K,
+    predicate: (value: V) => boolean = always,
+    options: BlockOptions = NO_OPTIONS,
+  ): V {
     this.#thread.checkMayBlock("waitSync");
-    checkWait(options);
+    checkFunction("predicate", predicate);
+    checkWait("waitSync", options, BLOCK);
     const wait = this.#waitFor(key, predicate);
     this.#thread.blockUntil(wait, waitingFor(key), options.timeoutMs);
-    return wait.found!.value;
+    return wait.found!.value as V;
   }
 
   /**
@@ -190,19 +272,20 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     key: K,
     use: (bytes: Uint8Array<SharedArrayBuffer>) => Result,
   ): Result | undefined {
+    checkFunction("use", use);
     const hashed = this.#hash(key);
     const table = this.#table;
     this.#thread.enter();
     try {
       const word = table.find(hashed);
+      if (table.evicts) this.#entries.noteRead(word, true);
       if (word < 0) return undefined;
-      if (table.evicts) table.touch(word);
       const at = table.valueAt(word);
       const { view } = table.memory;
       const place = bytesAt(view, at);
       if (place === undefined) {
-        throw new TypeError(
-          `The value of ${String(key)} is no Uint8Array: getView() is for bytes.`,
+        throw new InvalidArgumentError(
+          `${nameOf(key)} is no Uint8Array: getView() is for bytes.`,
         );
       }
       return use(view.u8.subarray(place.start, place.end));
@@ -237,17 +320,24 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
 
   /** Copies of the values that are there now. */
   values(): IterableIterator<V> {
-    return this.#collect((word) => this.#valueOf(word)).values();
+    return this.#collect((word) => this.#entries.valueOf(word) as V).values();
   }
 
   /** Keys and copies of the values that are there now. An entry that changes meanwhile is there as it was or as it is. */
   entries(): IterableIterator<[K, V]> {
-    return this.#collect((word): [K, V] => [this.#keyOf(word), this.#valueOf(word)]).values();
+    return this.#collect((word): [K, V] => [this.#keyOf(word), this.#entries.valueOf(word) as V])
+      .values();
   }
 
   /** As `entries()`. */
   [Symbol.iterator](): IterableIterator<[K, V]> {
     return this.entries();
+  }
+
+  /** Calls `f` for each entry that is there now, as `entries()` has them. */
+  forEach(f: (value: V, key: K, map: this) => void): void {
+    checkFunction("f", f);
+    for (const [key, value] of this.entries()) f(value, key, this);
   }
 
   #collect<Item>(item: (word: number) => Item): Item[] {
@@ -277,84 +367,32 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     return readKey(this.#table.memory.view, word, this.#table.keyAt(word)) as K;
   }
 
-  #valueOf(word: number): V {
-    const at = this.#table.valueAt(word);
-    const { view } = this.#table.memory;
-    return this.#values.decode(view, at, at + view.i32[word + VALUE_BYTES]!) as V;
+  /** Sets the value if the entry has this version; undefined: if there is none. */
+  #setIf(key: K, hashed: HashedKey, value: V, version: number | undefined): boolean {
+    const isWanted = (): boolean => this.#entries.hasVersion(hashed, version);
+    const isSet = this.#entries.put(key, hashed, value, "kept", isWanted);
+    if (isSet) this.#waits.wake();
+    return isSet;
   }
 
-  #read(key: HashedKey): { readonly value: V; readonly version: number } | undefined {
-    this.#thread.enter();
-    try {
-      const word = this.#table.find(key);
-      if (word < 0) return undefined;
-      if (this.#table.evicts) this.#table.touch(word);
-      return { value: this.#valueOf(word), version: this.#table.versionOf(word) };
-    } finally {
-      this.#thread.leave();
+  /** Sets or removes what an update makes of an entry, if nobody has changed that since. */
+  #finishUpdate(key: K, hashed: HashedKey, value: V | Deletion, found: Found): boolean {
+    if (value !== SharedMap.DELETE) {
+      return this.#setIf(key, hashed, value as V, found?.version);
     }
+    const isRemoved = this.#entries.removeIf(hashed, found?.version);
+    if (isRemoved) this.#waits.wake();
+    return isRemoved;
   }
 
-  /** Sets the value of a key if `isWanted`, which runs under the latch, returns true. */
-  #put(
-    key: K,
-    hashed: HashedKey,
-    value: V,
-    life: Life,
-    isWanted: () => boolean,
-  ): boolean {
-    const table = this.#table;
-    const outcome = this.#values.encode(value, `The value of ${String(key)}`, (encoded) => {
-      let result = table.put(hashed, encoded, life, isWanted);
-      if (result === "held") {
-        const endMs = this.#thread.runtime.now() + MAX_HELD_MS;
-        do {
-          this.#thread.rest();
-          result = table.put(hashed, encoded, life, isWanted);
-        } while (result === "held" && this.#thread.runtime.now() < endMs);
-      }
-      return result;
-    });
-    if (outcome === undefined) return false;
-    // A cache may lose an entry at any time, but not keep an old value.
-    if (outcome === "held" && table.evicts) {
-      table.change(() => table.remove(hashed));
-      return true;
-    }
-    if (outcome === "full" || outcome === "held") {
-      throw new SharedMemoryFullError(
-        outcome === "full"
-          ? `There is no room for the value of ${
-            String(key)
-          } within the maxBytes of this shared map. Nothing was changed.`
-          : `There is no room for the value of ${
-            String(key)
-          } but what a thread reads that has been suspended, or is in getView(). Nothing was changed.`,
-      );
-    }
-    this.#waits.wake();
-    return true;
-  }
-
-  /** Sets the value if the entry still has this version; undefined: if there is none. */
-  #replace(key: K, hashed: HashedKey, value: V, version: number | undefined): boolean {
-    return this.#put(key, hashed, value, "kept", () => {
-      const word = this.#table.find(hashed);
-      return (word < 0 ? undefined : this.#table.versionOf(word)) === version;
-    });
-  }
-
-  #waitFor(key: K, predicate: (value: V) => boolean): {
-    check(): boolean;
-    found: { readonly value: V } | undefined;
-  } {
+  #waitFor(key: K, predicate: (value: V) => boolean): { check(): boolean; found: Found } {
     const hashed = this.#hash(key);
     const wait = {
-      found: undefined as { readonly value: V } | undefined,
+      found: undefined as Found,
       check: () => {
         this.#waits.add();
-        const found = this.#read(hashed);
-        if (found === undefined || !predicate(found.value)) return false;
+        const found = this.#entries.read(hashed, false);
+        if (found === undefined || !predicate(found.value as V)) return false;
         wait.found = found;
         return true;
       },
@@ -363,25 +401,14 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
   }
 }
 
-const waitingFor = (key: Key): string => `Waiting for the entry ${String(key)}`;
+function valueOrNone<V>(value: V | Deletion): V | undefined {
+  return value === SharedMap.DELETE ? undefined : value as V;
+}
+
+const waitingFor = (key: Key): string => `Waiting for ${nameOf(key, "the entry")}`;
 
 function changedAlways(): DeadlockError {
   return new DeadlockError(
     `The entry was changed ${MAX_RUNS} times while its update ran: does the function change it itself?`,
   );
 }
-
-/**
- * A {@link SharedMap} that never is full: it evicts what was not used for long (the oldest of five entries taken at random, as Redis does)
- * when it has `maxEntries`, or no room within `maxBytes`.
- */
-export class SharedCache<K extends Key = string, V = unknown> extends SharedMap<K, V> {
-  /** A new cache. Pass it in an argument, or name it: `shared.cache(name, options)`. */
-  constructor(options: SharedCacheOptions | ObjectMemory = {}) {
-    super(options instanceof ObjectMemory ? options : createMap(options, true, thisThread()));
-  }
-}
-
-registerHandle("map", (memory) => {
-  return memory.view.i32[EVICTS] === 1 ? new SharedCache(memory) : new SharedMap(memory);
-});

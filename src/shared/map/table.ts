@@ -5,6 +5,7 @@ import type { Memory } from "../../memory/views.ts";
 import { copyWords } from "../../memory/views.ts";
 import type { Encoded } from "../values.ts";
 import { Arena } from "./arena.ts";
+import { CacheCounts } from "./cache-counts.ts";
 import { type HashedKey, isKeyAt, keyBytes, keyBytesAt, writeKey } from "./keys.ts";
 import {
   BLOCK_WORDS,
@@ -51,9 +52,14 @@ export type Put = "full" | "held" | boolean;
 /** Time to live of an entry, in milliseconds. 0: for ever; undefined: the map's; "kept": that of the entry before. */
 export type Life = number | undefined | "kept";
 
+/** Whether to set this value, asked under the latch. It may change the value then. */
+export type IsWanted = (value: Encoded) => boolean;
+
 export class Table extends Guarded {
   readonly memory: ObjectMemory;
   readonly evicts: boolean;
+  /** Of a cache. */
+  readonly counts: CacheCounts | undefined;
   /** For `hashKey`. */
   readonly seed: number;
   readonly #reservation: number;
@@ -68,9 +74,10 @@ export class Table extends Guarded {
     const { i32, f64 } = memory.view;
     super(i32, memory.thread, LATCH, DEATHS, "a shared map");
     this.memory = memory;
-    this.#places = placesOf(i32[BUCKET_BITS]!, i32[MAX_BLOCKS]!);
-    this.#arena = new Arena(memory, this.#places);
     this.evicts = i32[EVICTS] === 1;
+    this.#places = placesOf(i32[BUCKET_BITS]!, i32[MAX_BLOCKS]!, this.evicts);
+    this.#arena = new Arena(memory, this.#places);
+    if (this.evicts) this.counts = new CacheCounts(memory, this.#places.reads);
     this.seed = i32[SEED]!;
     this.#reservation = RESERVED + 2 * memory.thread.index;
     this.#maxEntries = i32[MAX_ENTRIES]!;
@@ -161,23 +168,23 @@ export class Table extends Guarded {
    * Sets the value of a key if `isWanted`, which runs under the latch, returns true; undefined: it did not. A large value is written outside
    * the latch, into memory that only this thread knows, and becomes the entry under it: readers see old or new, and no thread waits for the copy.
    */
-  put(key: HashedKey, value: Encoded, life: Life, isWanted: () => boolean): Put | undefined {
+  put(key: HashedKey, value: Encoded, life: Life, isWanted: IsWanted): Put | undefined {
     if (value.bytes <= MAX_LATCHED_BYTES) {
       return this.locked(() => {
-        if (!isWanted()) return undefined;
+        if (!isWanted(value)) return undefined;
         const block = this.#take(key, value);
         if (block < 0) return this.#arena.isHeld ? "held" : "full";
         this.#fill(block, key, value);
         return this.#publish(block, key, life);
       });
     }
-    const block = this.locked(() => isWanted() ? this.#reserve(key, value) : undefined);
+    const block = this.locked(() => isWanted(value) ? this.#reserve(key, value) : undefined);
     if (typeof block !== "number") return block;
     this.#fill(block, key, value);
     return this.locked(() => {
       // First: what is linked must not be freed as a reservation of the dead.
       Atomics.store(this.words, this.#reservation, 0);
-      if (isWanted()) return this.#publish(block, key, life);
+      if (isWanted(value)) return this.#publish(block, key, life);
       this.#arena.free(block, this.#orderOf(block));
       return undefined;
     });
@@ -370,6 +377,7 @@ export class Table extends Guarded {
       bucket++;
     }
     if (oldestLink === 0) return false;
+    if (oldestAge !== Infinity) this.counts?.countEviction();
     this.#unlink(oldestPlace, oldestLink);
     return true;
   }

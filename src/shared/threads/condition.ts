@@ -15,6 +15,6 @@ export interface Condition {
 export interface WaitOptions {
   /** Longest wait, in milliseconds: then it fails with WaitTimeoutError. @default Infinity */
   readonly timeoutMs?: number;
-  /** Ends the wait: it rejects with the signal's reason. @default undefined */
-  readonly signal?: AbortSignal;
+  /** Ends the wait: it rejects with the signal's reason. null: no signal, as for `fetch`. @default undefined */
+  readonly signal?: AbortSignal | null;
 }

@@ -1,6 +1,8 @@
 /** Vectors of numbers that grow, and counters. */
-import { JSON, RangeError } from "../../builtins.ts";
+import { RangeError } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
+import { checkInteger, invalid, show } from "../../option-checks.ts";
+import { checkOptions, NO_OPTIONS } from "../given.ts";
 import { SharedMemoryFullError } from "../../shared-errors.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { OBJECT_WORDS, ObjectMemory } from "../memory.ts";
@@ -68,23 +70,31 @@ export type Element<T extends ElementType> = T extends "i64" | "u64" ? bigint : 
 export interface SharedVectorOptions {
   /** Elements at the start, all 0. @default 0 */
   readonly length?: number;
-  /** Elements at most, up to 2 ** 34 bytes; memory is taken from the system as the vector grows. @default length, or 2 ** 20 */
+  /** Elements at most, up to 2 ** 34 bytes; memory is taken from the system as the vector grows. @default length, or 2 ** 20 if that is 0 */
   readonly maxLength?: number;
 }
 
-function createVector(type: ElementType, options: SharedVectorOptions): ObjectMemory {
+/** The options with their defaults. Throws InvalidArgumentError. */
+export function vectorOptions(
+  owner: string,
+  type: ElementType,
+  options: SharedVectorOptions,
+): Required<SharedVectorOptions> & { readonly type: ElementType } {
   if (!NAMES.includes(type)) {
-    throw new InvalidArgumentError(
-      `The elements of a shared vector are ${JSON.stringify(type)}: they have to be one of ${
-        NAMES.join(", ")
-      }.`,
-    );
+    throw invalid("The type of the elements", `one of ${NAMES.join(", ")}`, show(type));
   }
+  checkOptions(owner, options, ["length", "maxLength"]);
+  const most = Math.min(2 ** 34 / TYPES[type].BYTES_PER_ELEMENT, 2 ** 31 - 1);
   const { length = 0 } = options;
-  const { maxLength = options.length ?? 2 ** 20 } = options;
+  checkInteger("length", length, 0, most);
+  const { maxLength = length === 0 ? 2 ** 20 : length } = options;
+  checkInteger("maxLength", maxLength, length, most);
+  return { type, length, maxLength };
+}
+
+function createVector(type: ElementType, options: SharedVectorOptions): ObjectMemory {
+  const { length, maxLength } = vectorOptions("new SharedVector()", type, options);
   const bytesEach = TYPES[type].BYTES_PER_ELEMENT;
-  checkCount("maxLength", maxLength, Math.min(2 ** 34 / bytesEach, 2 ** 31 - 1));
-  checkCount("length", length, maxLength);
   const memory = ObjectMemory.create(
     "vector",
     START_BYTES + roundUp(length * bytesEach),
@@ -97,13 +107,6 @@ function createVector(type: ElementType, options: SharedVectorOptions): ObjectMe
   return memory;
 }
 
-function checkCount(name: string, value: number, most: number): void {
-  if (Number.isInteger(value) && value >= 0 && value <= most) return;
-  throw new InvalidArgumentError(
-    `${name} is ${String(value)}: it has to be a whole number from 0 to ${most}.`,
-  );
-}
-
 const roundUp = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /** A growable array of numbers in shared memory. Plain reads and writes are as fast as those of a typed array; `atomic` orders them between threads. */
@@ -111,15 +114,17 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
   readonly #type: T;
   readonly #maxLength: number;
   readonly #memory: ObjectMemory;
+  readonly #takesBigInts: boolean;
   #view: Elements<T>;
   #atomic: AtomicElements<T> | undefined;
 
   /** A new vector of elements of this type. Pass it in an argument, or name it: `shared.vector(name, type, options)`. */
-  constructor(type: T | ObjectMemory, options: SharedVectorOptions = {}) {
+  constructor(type: T | ObjectMemory, options: SharedVectorOptions = NO_OPTIONS) {
     const memory = type instanceof ObjectMemory ? type : createVector(type, options);
     super("vector", memory);
     this.#memory = memory;
     this.#type = NAMES[memory.view.i32[TYPE]!] as T;
+    this.#takesBigInts = this.#type === "i64" || this.#type === "u64";
     this.#maxLength = memory.view.f64[MAXIMUM_F64]!;
     this.#view = this.#createView();
   }
@@ -157,10 +162,14 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
     return at < 0 || at >= length ? undefined : this.#upTo(at)[at] as Element<T>;
   }
 
-  /** Sets the element at `index`. Throws RangeError beyond the length. */
+  /**
+   * Sets the element at `index`. Numbers that the type does not hold wrap as in a typed array. Throws RangeError beyond the length, and
+   * InvalidArgumentError for what is no number, or no bigint in elements of 64 bits that are integers.
+   */
   set(index: number, value: Element<T>): void {
-    if (!(Number.isInteger(index) && index >= 0 && index < this.length)) {
-      throw new RangeError(`Index ${index} of a shared vector of ${this.length} elements.`);
+    this.#checkIndex(index);
+    if (this.#takesBigInts ? typeof value !== "bigint" : typeof value !== "number") {
+      throw this.#wrongKind(value);
     }
     (this.#upTo(index) as unknown as Element<T>[])[index] = value;
   }
@@ -170,14 +179,9 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
    * values. Throws SharedMemoryFullError beyond `maxLength`.
    */
   push(...values: Element<T>[]): number {
-    const takesBigInts = this.#type === "i64" || this.#type === "u64";
     for (const value of values) {
-      if (takesBigInts ? typeof value === "bigint" : typeof value === "number") continue;
-      throw new InvalidArgumentError(
-        `A ${typeof value} in a shared vector of ${this.#type}: it takes a ${
-          takesBigInts ? "bigint" : "number"
-        }.`,
-      );
+      if (this.#takesBigInts ? typeof value === "bigint" : typeof value === "number") continue;
+      throw this.#wrongKind(value);
     }
     const start = this.grow(values.length);
     const view = this.#upTo(start + values.length - 1) as unknown as Element<T>[];
@@ -187,7 +191,7 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
 
   /** Adds `count` elements, all 0; returns the index of the first. */
   grow(count: number): number {
-    checkCount("The number of elements", count, 2 ** 31 - 1);
+    checkInteger("The number of elements", count, 0, 2 ** 31 - 1);
     this.#memory.thread.checkLife();
     const { i32 } = this.#memory.view;
     for (;;) {
@@ -230,7 +234,9 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
       !(Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end &&
         end <= length)
     ) {
-      throw new RangeError(`Elements ${start} to ${end} of a shared vector of ${length}.`);
+      throw new RangeError(
+        `Elements ${show(start)} to ${show(end)} of a shared vector of ${length}.`,
+      );
     }
     return this.#upTo(end - 1).subarray(start, end) as unknown as Shared<T>;
   }
@@ -242,12 +248,26 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
         `Elements of the type ${this.type} have no atomic operations.`,
       );
     }
-    return this.#atomic ??= new AtomicElements<T>((index) => {
-      if (!(Number.isInteger(index) && index >= 0 && index < this.length)) {
-        throw new RangeError(`Index ${index} of a shared vector of ${this.length} elements.`);
+    return this.#atomic ??= new AtomicElements<T>((index, value) => {
+      this.#checkIndex(index);
+      if (this.#takesBigInts ? typeof value !== "bigint" : typeof value !== "number") {
+        throw this.#wrongKind(value);
       }
       return this.#upTo(index) as unknown as Int32Array;
-    });
+    }, (this.#takesBigInts ? 0n : 0) as Element<T>);
+  }
+
+  #checkIndex(index: number): void {
+    if (Number.isInteger(index) && index >= 0 && index < this.length) return;
+    throw new RangeError(`Index ${show(index)} of a shared vector of ${this.length} elements.`);
+  }
+
+  #wrongKind(value: unknown): InvalidArgumentError {
+    return new InvalidArgumentError(
+      `${show(value)} in a shared vector of ${this.#type}: it takes a ${
+        this.#takesBigInts ? "bigint" : "number"
+      }.`,
+    );
   }
 
   /** The elements that are there now, in order. */
@@ -263,56 +283,60 @@ export class SharedVector<T extends ElementType = "f64"> extends SharedObject {
 
 /** Atomic operations on the elements of a {@link SharedVector}: each happens as a whole, in one order for all threads. Each returns the old value, as `Atomics` does. */
 export class AtomicElements<T extends ElementType> {
-  readonly #viewOf: (index: number) => Int32Array;
+  /** The view that has the element. Throws for an index beyond the length, and for a value of a wrong kind. */
+  readonly #viewOf: (index: number, value: Element<T>) => Int32Array;
+  readonly #zero: Element<T>;
 
-  /** @internal */
-  constructor(viewOf: (index: number) => Int32Array) {
+  /** @internal `zero`: any value of the right kind. */
+  constructor(viewOf: (index: number, value: Element<T>) => Int32Array, zero: Element<T>) {
     this.#viewOf = viewOf;
+    this.#zero = zero;
   }
 
   /** The value. */
   load(index: number): Element<T> {
-    return Atomics.load(this.#viewOf(index), index) as Element<T>;
+    return Atomics.load(this.#viewOf(index, this.#zero), index) as Element<T>;
   }
 
   /** Sets it; returns the new value. */
   store(index: number, value: Element<T>): Element<T> {
-    return Atomics.store(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.store(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Adds to it. */
   add(index: number, value: Element<T>): Element<T> {
-    return Atomics.add(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.add(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Subtracts from it. */
   sub(index: number, value: Element<T>): Element<T> {
-    return Atomics.sub(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.sub(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Bitwise and. */
   and(index: number, value: Element<T>): Element<T> {
-    return Atomics.and(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.and(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Bitwise or. */
   or(index: number, value: Element<T>): Element<T> {
-    return Atomics.or(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.or(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Bitwise exclusive or. */
   xor(index: number, value: Element<T>): Element<T> {
-    return Atomics.xor(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.xor(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Replaces it. */
   exchange(index: number, value: Element<T>): Element<T> {
-    return Atomics.exchange(this.#viewOf(index), index, value as number) as Element<T>;
+    return Atomics.exchange(this.#viewOf(index, value), index, value as number) as Element<T>;
   }
 
   /** Replaces it if it is `expected`. */
   compareExchange(index: number, expected: Element<T>, value: Element<T>): Element<T> {
-    const view = this.#viewOf(index);
+    this.#viewOf(index, expected);
+    const view = this.#viewOf(index, value);
     return Atomics.compareExchange(view, index, expected as number, value as number) as Element<T>;
   }
 }
@@ -361,7 +385,7 @@ const COUNTER = 8;
 function toBigInt(value: number): bigint {
   if (!Number.isSafeInteger(value)) {
     throw new InvalidArgumentError(
-      `A counter counts whole numbers up to 2 ** 53, not ${String(value)}.`,
+      `A counter counts whole numbers up to 2 ** 53, not ${show(value)}.`,
     );
   }
   return BigInt(value);

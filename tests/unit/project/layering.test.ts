@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "memory": 0,
   "realm": 0,
   "runtimes": 0,
+  "option-checks.ts": 1,
   "worker-entry.ts": 1,
   "ring": 1,
   "sync": 1,
@@ -75,8 +76,8 @@ function roomOf(path: string): number {
  */
 const BELOW_NATS: readonly RegExp[] = [
   /^(?:codec|memory|streams)\//,
-  /^(?:builtins|errors|realm\/(?:call-site|caller-stack))\.ts$/,
-  /^api\/options\/(?:any-signal|call-options|checks|module-url|options|pool-options)\.ts$/,
+  /^(?:builtins|errors|option-checks|realm\/(?:call-site|caller-stack))\.ts$/,
+  /^api\/options\/(?:any-signal|call-options|module-url|options|pool-options)\.ts$/,
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task-types)\.ts$/,
   /^api\/pool\/(?:pool|pool-statistics|pool-types)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments|streams\/(?:result-stream|split-streams))\.ts$/,

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { SharedMemoryFullError } from "../../../src/shared-errors.ts";
 import { memoryOf } from "../../../src/shared/handles.ts";
 import type { SharedCacheOptions } from "../../../src/shared/map/options.ts";
-import { SharedCache, SharedMap } from "../../../src/shared/map/shared-map.ts";
+import { SharedCache } from "../../../src/shared/map/shared-cache.ts";
+import { SharedMap } from "../../../src/shared/map/shared-map.ts";
 import { ObjectMemory } from "../../../src/shared/memory.ts";
 import { checkMapMemory } from "../../support/map-memory.ts";
 import {
@@ -92,6 +93,21 @@ const CHANGES: readonly Change[] = [
     name: "a replacement",
     prepare: (map) => KEYS.forEach((key, index) => map.set(key, index)),
     change: (map) => map.set("key 7", "another"),
+  },
+  {
+    name: "an increment",
+    prepare: (map) => KEYS.forEach((key, index) => map.set(key, index)),
+    change: (map) => (map as SharedMap<string | number, number>).increment("key 7", 5),
+  },
+  {
+    name: "an insertion by replace",
+    prepare: (map) => KEYS.forEach((key, index) => map.set(key, index)),
+    change: (map) => map.replace("new", undefined, [1]),
+  },
+  {
+    name: "a removal by an update",
+    prepare: (map) => KEYS.forEach((key, index) => map.set(key, index)),
+    change: (map) => map.updateSync("key 7", () => SharedMap.DELETE),
   },
   {
     name: "a set of a value that is written outside the latch",
@@ -191,7 +207,9 @@ describe("a cache", () => {
       const { memory, first, map, other } = createBench({ ...OPTIONS, maxEntries: 20 }, true);
       for (const key of KEYS) other.set(key, key);
       expect(other.size).toBe(20);
-      dies(first, () => map.set("new", bytesOf(100, 1)));
+      const isDone = dies(first, () => map.set("new", bytesOf(100, 1)));
+      const evicted = (other as SharedCache).stats().evictions - (KEYS.length - 20);
+      expect(isDone ? [1] : [0, 1]).toContain(evicted);
       for (const [key, value] of other) if (key !== "new") expect(value).toBe(key);
       other.set("probe", 0);
       expect(other.size).toBeLessThanOrEqual(20);

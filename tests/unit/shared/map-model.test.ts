@@ -164,23 +164,61 @@ describe("an update", () => {
     });
   });
 
-  test("loses no change that comes between any two of its stores", () => {
+  /** Each adds 1. */
+  const additions: Readonly<Record<string, (map: AnyMap) => void>> = {
+    updateSync: (map) => void map.updateSync("key", (value) => (value as number) + 1),
+    increment: (map) => void (map as SharedMap<string | number, number>).increment("key"),
+    replace: (map) => {
+      for (let isDone = false; !isDone;) {
+        const old = map.get("key") as number;
+        isDone = map.replace("key", old, old + 1);
+      }
+    },
+  };
+
+  test.each(Object.entries(additions))(
+    "by %s loses no change that comes between any two of its stores",
+    (_, add) => {
+      for (let step = 1, isDone = false; !isDone; step++) {
+        const { first, second, mapOf, fastOf } = createBench();
+        const [map, other] = [mapOf(first), fastOf(second)];
+        const latch = new Int32Array(memoryOf(map).buffer);
+        other.set("key", 1);
+        isDone = true;
+        let added = 0;
+        first.atStep(step, () => {
+          isDone = false;
+          if (latch[32] !== 0) return; // the other one would wait for it
+          other.set("key", (other.get("key") as number) + 10);
+          added = 10;
+        });
+        add(map);
+        expect([step, other.get("key")]).toEqual([step, 2 + added]);
+      }
+    },
+  );
+
+  test("that removes an entry removes nothing that was set meanwhile", () => {
+    let kept = 0;
     for (let step = 1, isDone = false; !isDone; step++) {
-      const { first, second, mapOf, fastOf } = createBench();
+      const { memory, first, second, mapOf, fastOf } = createBench();
       const [map, other] = [mapOf(first), fastOf(second)];
-      const latch = new Int32Array(memoryOf(map).buffer);
+      const latch = new Int32Array(memory.buffer);
       other.set("key", 1);
       isDone = true;
-      let added = 0;
+      let expected: unknown = undefined;
       first.atStep(step, () => {
         isDone = false;
         if (latch[32] !== 0) return; // the other one would wait for it
-        other.set("key", (other.get("key") as number) + 10);
-        added = 10;
+        expected = other.has("key") ? "other" : "new";
+        other.set("key", expected);
       });
-      map.updateSync("key", (value) => (value as number) + 1);
-      expect([step, other.get("key")]).toEqual([step, 2 + added]);
+      map.updateSync("key", (value) => value === 1 ? SharedMap.DELETE : value);
+      expect([step, other.get("key")]).toEqual([step, expected]);
+      if (expected === "other") kept++;
+      checkMapMemory(memory);
     }
+    expect(kept).toBeGreaterThan(0);
   });
 
   test("of an entry that has expired makes one that has not", () => {

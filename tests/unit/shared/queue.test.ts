@@ -28,7 +28,7 @@ function createBench(options: ChannelOptions = {}, position = 0) {
 }
 
 const send = (queue: Queue, value: unknown): boolean =>
-  queue.values.encode(value, "It", (encoded) => queue.send(encoded, false));
+  queue.values.encode(value, () => "It", (encoded) => queue.send(encoded, false));
 
 function drain(queue: Queue): unknown[] {
   const values: unknown[] = [];

@@ -19,8 +19,10 @@ import {
 import { task } from "../../../../src/api/tasks/task.ts";
 import { InvalidArgumentError } from "../../../../src/errors.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
-import { checkWait } from "../../../../src/shared/locks/options.ts";
-import { checkTtl } from "../../../../src/shared/map/options.ts";
+import { BLOCK, checkWait, WAIT } from "../../../../src/shared/given.ts";
+import { channelOptions } from "../../../../src/shared/channel/channel.ts";
+import { cacheOptions, checkTtl, mapOptions } from "../../../../src/shared/map/options.ts";
+import { vectorOptions } from "../../../../src/shared/vector/shared-vector.ts";
 
 const runtime = { cores: 4, refuseLimits: () => [], takesExecArgv: true, env: () => undefined };
 const pool = (options: object): void => void resolveOptions(options as PoolOptions, runtime);
@@ -58,9 +60,13 @@ const CHECKS: Readonly<Record<string, readonly ((options: object) => unknown)[]>
     (options) => checkScopeOptions(options, false, undefined),
   ],
   ThreadBudgetOptions: [(options) => threadBudget(options as ThreadBudgetOptions)],
+  SharedMapOptions: [(options) => mapOptions("", options), (options) => cacheOptions("", options)],
+  SharedCacheOptions: [(options) => cacheOptions("", options)],
+  ChannelOptions: [(options) => channelOptions("", options)],
+  SharedVectorOptions: [(options) => vectorOptions("", "i8", options)],
   SetOptions: [({ ttlMs = 1 }: { ttlMs?: number }) => checkTtl(ttlMs)],
-  WaitOptions: [checkWait],
-  BlockOptions: [checkWait],
+  WaitOptions: [(options) => checkWait("wait", options, WAIT)],
+  BlockOptions: [(options) => checkWait("waitSync", options, BLOCK)],
 };
 
 /** Values that are not a number, or of which `null` says something. */
@@ -111,9 +117,7 @@ describe("options", () => {
   });
 
   test("null is refused, but for signals and values of the program", async () => {
-    const others = cases.filter(({ owner, option }) =>
-      !TAKES_NULL.includes(option.name) || owner === "WaitOptions"
-    );
+    const others = cases.filter(({ option }) => !TAKES_NULL.includes(option.name));
     expect(await taken(others, null)).toEqual([]);
   });
 

@@ -1,8 +1,12 @@
-/** Checks of options. Each throws an InvalidArgumentError that names the option, the rule and the value. */
-import { JSON } from "../../builtins.ts";
-import { textOf } from "../../codec/kinds/errors.ts";
-import { InvalidArgumentError } from "../../errors.ts";
-import { MAX_TIMER_MS } from "../../runtimes/runtime.ts";
+/**
+ * Checks of options, for pools and for `heddle/shared`. Each throws an InvalidArgumentError that names the option, the rule and the value.
+ */
+import { JSON } from "./builtins.ts";
+import { InvalidArgumentError } from "./errors.ts";
+import { MAX_TIMER_MS } from "./runtimes/runtime.ts";
+
+/** Longest text of a value in a message, in UTF-16 units: paths and URLs fit. */
+const MAX_SHOWN_UNITS = 200;
 
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
@@ -22,10 +26,22 @@ export function ownOf<Options>(given: object): { readonly [Key in keyof Options]
   return { __proto__: null, ...given } as { readonly [Key in keyof Options]?: unknown };
 }
 
-/** Formats a value for an error message. */
+/** Formats a value for an error message, shortened. */
 export function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value);
+  if (typeof value === "string") return JSON.stringify(shorten(value));
+  return shorten(isObject(value) && !isRecord(value) ? tagOf(value) : textOf(value));
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "a value that cannot be shown";
+  }
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN_UNITS ? text : `${text.slice(0, MAX_SHOWN_UNITS)}…`;
 }
 
 /** An error for an option `name` that breaks `rule`. */
@@ -66,18 +82,24 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   fn: "f",
   handler: "f",
   key: "affinity",
+  max: "maxEntries",
+  maxAge: "ttlMs",
   maxRetries: "retries",
+  maxSize: "maxBytes",
   onProgress: "onEvent",
   queueLimit: "maxQueue",
   queueSize: "maxQueue",
   run: "f",
+  size: "capacity",
   timeout: "timeoutMs",
   transferList: "transfer",
+  ttl: "ttlMs",
   workers: "threads",
 };
 
 /** The end of a sentence about an unknown name: a known name that means the same or is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
+  if (name.length > MAX_SHOWN_UNITS) return ".";
   const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name]! : "";
   const similar = known.includes(synonym) ? synonym : nearest(name, known);
   return similar === undefined ? "." : `; did you mean "${similar}"?`;
@@ -88,10 +110,18 @@ export function checkKeys(owner: string, given: object, known: readonly string[]
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   throw new InvalidArgumentError(
-    `${owner} has no option "${unknown}"${didYouMean(unknown, known)} It takes: ${
+    `${owner} has no option ${show(unknown)}${didYouMean(unknown, known)} It takes: ${
       known.join(", ")
     }.`,
   );
+}
+
+/** A signal, of this runtime or a polyfill. */
+export function checkSignal(signal: unknown): AbortSignal {
+  const isSignal = isObject(signal) && "aborted" in signal && "addEventListener" in signal &&
+    "removeEventListener" in signal;
+  if (isSignal) return signal as AbortSignal;
+  throw invalid("signal", "an AbortSignal", show(signal));
 }
 
 export function checkBoolean(name: string, value: unknown): boolean {
