@@ -1,44 +1,65 @@
 /**
- * What loading `heddle/shared` does: threads that this one starts from now on get their part in its data. The only file of
+ * What loading `heddle/shared` does: this thread knows from now on what to do when one that it started ends. The only file of
  * `shared/` that knows the runtime.
  */
+import { SharedAccessError } from "../shared-errors.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { type HookedThread, setThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
+import { HAS_HOOKS, setThreadHooks, type ThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
 import { setHandleSupport } from "../realm/handles.ts";
+import { workerRealm } from "../realm/worker-realm.ts";
+import { IMPORT_LINE, sharedModule } from "../shared-entry.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
 import { makeHandle } from "./handles.ts";
 import { withHandles, withoutHandles } from "./handles-in-data.ts";
 import { answer } from "./named.ts";
-import { FENCE_MS } from "./threads/root.ts";
-import { setRuntime, thisThread } from "./threads/this-thread.ts";
+import { FENCE_MS, Root } from "./threads/root.ts";
+import { setSurroundings } from "./threads/this-thread.ts";
 
-setRuntime(currentRuntime);
-setHandleSupport({ make: makeHandle, pack: withoutHandles, unpack: withHandles });
+const threads = workerRealm()?.active ?? [AwakeCount.ofThread()];
 
-function begin(): HookedThread {
-  const thread = thisThread();
-  thread.checkLife();
-  const { root } = thread;
-  const token = root.begin(thread.token);
-  thread.children++;
-  const fence = (): void => {
-    for (const each of root.family(token)) root.fence(each, thread.nowMs);
-  };
-  return {
-    onStop: fence,
-    start: { root: root.buffer, token },
-    onMessage: answer,
-    onEnd(isCertain) {
-      const end = (): void => {
-        thread.children--;
-        // Asked again: one that was still running may have started more until it was fenced.
-        for (const each of root.family(token)) root.end(each);
-      };
-      if (isCertain && root.family(token).length === 1) return end();
-      // It may still run for some instructions, and on Deno for ever; its own threads end after it.
-      fence();
-      currentRuntime.setTimeout(end, FENCE_MS).unref();
-    },
-  };
+/** Whether a thread that needs `heddle/shared` can load it itself: in a bundle it cannot. */
+function isLoadable(): boolean {
+  return currentRuntime.bundleMark() === undefined && sharedModule(currentRuntime) !== undefined;
 }
 
-if (threadHooks() === undefined) setThreadHooks({ begin });
+/** Nobody would mark the death of a worker whose host can load nothing: its locks would stay locked. */
+function check(): void {
+  const above = threads.slice(0, -1).map(({ buffer }) => new Int32Array(buffer));
+  if (above.every((words) => Atomics.load(words, HAS_HOOKS) === 1) || isLoadable()) return;
+  throw new SharedAccessError(
+    `This worker cannot share data: its host has not loaded heddle/shared, and cannot do it by itself. Add the line \`${IMPORT_LINE}\` to the program, where it creates its pool.`,
+  );
+}
+
+/** From now on the operations of a thread and of those below it throw. */
+function fence(token: number): Root {
+  const root = Root.of(threads[0]!);
+  const nowMs = currentRuntime.now() + currentRuntime.originMs;
+  // SYNC(shared-enter): itself first, so that a thread below it that gets a token later sees it. Pairs with `Root.enter`.
+  root.fence(token, nowMs);
+  for (const each of root.family(token)) root.fence(each, nowMs);
+  return root;
+}
+
+const hooks: ThreadHooks = {
+  onMessage: answer,
+  onStop: fence,
+  onEnd(token, isCertain, onMarked) {
+    const root = fence(token);
+    const end = (): void => {
+      // Asked again: one that was still running may have started more until it was fenced.
+      for (const each of root.family(token)) root.end(each);
+      onMarked();
+    };
+    if (isCertain && root.family(token).length === 1) return end();
+    // It may still run for some instructions, and on Deno for ever; its own threads end after it.
+    currentRuntime.setTimeout(end, FENCE_MS).unref();
+  },
+};
+
+setSurroundings({ runtime: currentRuntime, threads, check });
+setHandleSupport({ make: makeHandle, pack: withoutHandles, unpack: withHandles });
+if (threadHooks() === undefined) {
+  setThreadHooks(hooks);
+  Atomics.store(new Int32Array(threads.at(-1)!.buffer), HAS_HOOKS, 1);
+}

@@ -18,6 +18,8 @@ const LAYERS: Readonly<Record<string, number>> = {
   "memory": 0,
   "realm": 0,
   "runtimes": 0,
+  "own-folder.ts": 0,
+  "shared-entry.ts": 1,
   "worker-entry.ts": 1,
   "ring": 1,
   "sync": 1,
