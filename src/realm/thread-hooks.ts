@@ -7,7 +7,7 @@
  *   1    token     0→token: the thread itself or one below it, by compare-exchange, when one of them first shares data;
  *                  0→STOPPED: the thread that started it, by compare-exchange, when it stops it or hears of its end
  *   2    workers   the thread itself: living threads that it has started, and dead ones whose death is not marked
- *   3    has hooks the thread itself: 1 when it has loaded `heddle/shared`
+ *   3    has hooks the thread itself: 1 when it has loaded `heddle/shared`, unless a bundle did before it was known as a worker
  *   32   the root (shared/threads/root.ts), in those of the first thread: made by the first that shares data
  */
 

@@ -4,7 +4,13 @@
  */
 import { SharedAccessError } from "../shared-errors.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import { HAS_HOOKS, setThreadHooks, type ThreadHooks, threadHooks } from "../realm/thread-hooks.ts";
+import {
+  HAS_HOOKS,
+  setThreadHooks,
+  type ThreadHooks,
+  threadHooks,
+  type ThreadWords,
+} from "../realm/thread-hooks.ts";
 import { setHandleSupport } from "../realm/handles.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
 import { IMPORT_LINE, sharedModule } from "../shared-entry.ts";
@@ -15,7 +21,14 @@ import { answer } from "./named.ts";
 import { FENCE_MS, Root } from "./threads/root.ts";
 import { setSurroundings } from "./threads/this-thread.ts";
 
-const threads = workerRealm()?.active ?? [AwakeCount.ofThread()];
+/**
+ * Words of the first thread, of each worker above this one, and of this one. Asked at each use: a worker that starts with a bundle
+ * loads all of it before it is known as one.
+ */
+const threads = (): readonly ThreadWords[] => workerRealm()?.active ?? [AwakeCount.ofThread()];
+
+/** A bundle that workers start with contains this, and so does that of their hosts. */
+const isInEntry: boolean = workerRealm() === undefined;
 
 /** Whether a thread that needs `heddle/shared` can load it itself: in a bundle it cannot. */
 function isLoadable(): boolean {
@@ -24,8 +37,9 @@ function isLoadable(): boolean {
 
 /** Nobody would mark the death of a worker whose host can load nothing: its locks would stay locked. */
 function check(): void {
-  const above = threads.slice(0, -1).map(({ buffer }) => new Int32Array(buffer));
-  if (above.every((words) => Atomics.load(words, HAS_HOOKS) === 1) || isLoadable()) return;
+  const above = threads().slice(0, -1).map(({ buffer }) => new Int32Array(buffer));
+  const haveLoaded = above.every((words) => Atomics.load(words, HAS_HOOKS) === 1);
+  if (haveLoaded || isInEntry || isLoadable()) return;
   throw new SharedAccessError(
     `This worker cannot share data: its host has not loaded heddle/shared, and cannot do it by itself. Add the line \`${IMPORT_LINE}\` to the program, where it creates its pool.`,
   );
@@ -33,7 +47,7 @@ function check(): void {
 
 /** From now on the operations of a thread and of those below it throw. */
 function fence(token: number): Root {
-  const root = Root.of(threads[0]!);
+  const root = Root.of(threads()[0]!);
   const nowMs = currentRuntime.now() + currentRuntime.originMs;
   // SYNC(shared-enter): itself first, so that a thread below it that gets a token later sees it. Pairs with `Root.enter`.
   root.fence(token, nowMs);
@@ -61,5 +75,5 @@ setSurroundings({ runtime: currentRuntime, threads, check });
 setHandleSupport({ make: makeHandle, pack: withoutHandles, unpack: withHandles });
 if (threadHooks() === undefined) {
   setThreadHooks(hooks);
-  Atomics.store(new Int32Array(threads.at(-1)!.buffer), HAS_HOOKS, 1);
+  Atomics.store(new Int32Array(threads().at(-1)!.buffer), HAS_HOOKS, 1);
 }

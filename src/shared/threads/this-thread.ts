@@ -165,7 +165,7 @@ const KEY = Symbol.for("heddle.shared.thread");
 export interface Surroundings {
   readonly runtime: Runtime;
   /** Words of the first thread, of each worker above this one, and of this one. */
-  readonly threads: readonly ThreadWords[];
+  threads(): readonly ThreadWords[];
   /** Throws if a thread above this one could not mark the deaths of those that it starts. */
   check(): void;
 }
@@ -185,8 +185,9 @@ export function thisThread(): ThisThread {
     if (known.version === VERSION) return known;
     throw new Error(`heddle ${known.version} and ${VERSION} cannot share data in one thread.`);
   }
-  const { runtime, threads, check } = surroundings!;
+  const { runtime, check } = surroundings!;
   check();
+  const threads = surroundings!.threads();
   const root = Root.of(threads[0]!);
   const own = new Int32Array(threads.at(-1)!.buffer);
   const made = new ThisThread(root, root.enter(threads), threads.length > 1, runtime, own);
