@@ -45,24 +45,19 @@ function check(): void {
   );
 }
 
-/** From now on the operations of a thread and of those below it throw. */
 function fence(token: number): Root {
   const root = Root.of(threads()[0]!);
-  const nowMs = currentRuntime.now() + currentRuntime.originMs;
-  // SYNC(shared-enter): itself first, so that a thread below it that gets a token later sees it. Pairs with `Root.enter`.
-  root.fence(token, nowMs);
-  for (const each of root.family(token)) root.fence(each, nowMs);
+  root.fenceFamily(token, currentRuntime.now() + currentRuntime.originMs);
   return root;
 }
 
 const hooks: ThreadHooks = {
   onMessage: answer,
-  onStop: fence,
+  onStop: (token) => void fence(token),
   onEnd(token, isCertain, onMarked) {
     const root = fence(token);
     const end = (): void => {
-      // Asked again: one that was still running may have started more until it was fenced.
-      for (const each of root.family(token)) root.end(each);
+      root.endFamily(token);
       onMarked();
     };
     if (isCertain && root.family(token).length === 1) return end();

@@ -65,26 +65,30 @@ const recordAt = (index: number): number => (index + 1) * RECORD_WORDS;
 export class Root {
   readonly words: Int32Array<SharedArrayBuffer>;
 
-  /** The root in memory that is zero, or has a root. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
     this.words = words;
-    Atomics.compareExchange(words, 0, 0, MAGIC);
-    Atomics.compareExchange(words, 1, 0, VERSION);
-    Atomics.compareExchange(words, ID, 0, Math.floor(Math.random() * 2 ** 32) | 1);
     if (words[0] !== MAGIC || words[1] !== VERSION) {
       throw new ProtocolError("The root of heddle/shared was made by another version.");
     }
   }
 
+  /** In memory that is zero, or has the root already. */
+  static in(words: Int32Array<SharedArrayBuffer>): Root {
+    Atomics.compareExchange(words, 0, 0, MAGIC);
+    Atomics.compareExchange(words, 1, 0, VERSION);
+    Atomics.compareExchange(words, ID, 0, Math.floor(Math.random() * 2 ** 32) | 1);
+    return new Root(words);
+  }
+
   static create(): Root {
-    return new Root(new Int32Array(new SharedArrayBuffer(ROOT_BYTES)));
+    return Root.in(new Int32Array(new SharedArrayBuffer(ROOT_BYTES)));
   }
 
   /** The root of the threads below the first one, which has these words. */
   static of({ buffer }: ThreadWords): Root {
     const end = WORDS_BYTES + ROOT_BYTES;
     if (buffer.byteLength < end) buffer.grow(end);
-    return new Root(new Int32Array(buffer, WORDS_BYTES, ROOT_BYTES / 4));
+    return Root.in(new Int32Array(buffer, WORDS_BYTES, ROOT_BYTES / 4));
   }
 
   /** Number of records ever used: indices from here on have no thread. */
@@ -128,8 +132,7 @@ export class Root {
     let token = 0;
     const above: number[] = [];
     for (const thread of threads) above.push(token = this.#tokenOf(thread, token));
-    // SYNC(shared-enter): the token in its word, then these; pairs with `onEnd` in enter.ts, which fences before it looks
-    // for children. Needs seq-cst.
+    // SYNC(shared-enter): the records, then these words; pairs with `fenceFamily`. Needs seq-cst.
     if (above.every((each) => this.isEntitled(each))) return token;
     this.end(token);
     throw stopped();
@@ -180,6 +183,18 @@ export class Root {
       lifeOf(token),
       ~lifeOf(token),
     );
+  }
+
+  /** The same for the thread and those below it, also those that get a token later: they see it. */
+  fenceFamily(token: number, nowMs: number): void {
+    // SYNC(shared-enter): itself first, then its children; pairs with `enter`. Needs seq-cst.
+    this.fence(token, nowMs);
+    for (const each of this.family(token)) this.fence(each, nowMs);
+  }
+
+  /** Marks the deaths of a thread that was fenced and of those below it. */
+  endFamily(token: number): void {
+    for (const each of this.family(token)) this.end(each);
   }
 
   /** Marks a death and wakes every thread, so that each checks its waits again. */
