@@ -27,7 +27,7 @@ test("a pool that was created before gets shared objects of every kind, wherever
     stream: [7, 7],
     event: 7,
     data: 7,
-    "lock of the dead": ["HEDDLE_POISONED", "HEDDLE_TIMEOUT"],
+    "lock of the dead": "HEDDLE_POISONED",
     sent: 5,
     ended: "HEDDLE_CHANNEL_CLOSED",
   });
@@ -39,8 +39,8 @@ test("tasks share data although their program never imports it", async () => {
     nested: [5, 6],
     results: [1, 1, 2],
     early: 3,
-    killed: "HEDDLE_TIMEOUT",
     "lock of the dead": "HEDDLE_POISONED",
+    "lock below the dead": "HEDDLE_POISONED",
     sent: "x",
     ended: "HEDDLE_CHANNEL_CLOSED",
   });
