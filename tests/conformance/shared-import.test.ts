@@ -1,4 +1,4 @@
-/** Who has to import `heddle/shared`: only the module that uses its names. */
+/** `heddle/shared` is imported by those that use its names, and by nobody else. */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runFile } from "../support/runtime.ts";
