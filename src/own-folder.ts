@@ -20,10 +20,9 @@ export function ownFolder(
   if (base === undefined || !URL.canParse(base)) return undefined;
   const library = folderOf(base);
   const isSource = base.endsWith(".ts");
-  const worker = new URL(library + (isSource ? "worker/entry.ts" : "worker/heddle-worker.js"));
-  if (!exists(worker)) return undefined;
-  const name = isSource ? "mod-shared.ts" : base.endsWith(".cjs") ? "shared.cjs" : "shared.js";
-  return { library, worker, shared: new URL(library + name) };
+  const worker = new URL(`${library}worker/${isSource ? "entry.ts" : "heddle-worker.js"}`);
+  const shared = isSource ? "mod-shared.ts" : base.endsWith(".cjs") ? "shared.cjs" : "shared.js";
+  return exists(worker) ? { library, worker, shared: new URL(library + shared) } : undefined;
 }
 
 /** Not by `new URL("./", …)`, for which bundlers would add the folder to their output. */

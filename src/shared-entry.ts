@@ -20,19 +20,19 @@ export function sharedModule(runtime: Loader): URL | undefined {
 
 /** What `heddle/shared` does in this thread, loaded if need be. Throws DataCloneError if that is impossible: `what` needs it. */
 export function loadShared(runtime: Loader, what: string): HandleSupport {
-  const loaded = handleSupport();
-  if (loaded !== undefined) return loaded;
   let cause: unknown;
-  try {
-    const url = sharedModule(runtime);
-    if (url !== undefined) runtime.loadNow(url);
-  } catch (error) {
-    cause = error;
+  if (handleSupport() === undefined) {
+    try {
+      const url = sharedModule(runtime);
+      if (url !== undefined) runtime.loadNow(url);
+    } catch (error) {
+      cause = error;
+    }
   }
   const support = handleSupport();
   if (support !== undefined) return support;
   throw new DataCloneError(
-    `${what}, and this thread cannot load heddle/shared by itself: add the line \`${IMPORT_LINE}\` to the module of the task, or to the program if that receives it.`,
+    `${what}: add the line \`${IMPORT_LINE}\` to the module of the task, or to the program if that receives it.`,
     { cause },
   );
 }
