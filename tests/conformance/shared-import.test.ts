@@ -35,6 +35,7 @@ test("a pool that was created before gets shared objects of every kind, wherever
 
 test("tasks share data although their program never imports it", async () => {
   expect(await run("never")).toEqual({
+    "sync by name": 1,
     "by name": [1, 2, 3, 4],
     nested: [5, 6],
     results: [1, 1, 2],
