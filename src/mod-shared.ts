@@ -1,5 +1,5 @@
 /**
- * Data, locks and channels that threads share, for the thread that creates pools and for the modules of tasks. Import it before the pool is created.
+ * Data, locks and channels that threads share, for the thread that creates pools and for the modules of tasks.
  *
  * Every object is a handle over shared memory: make one and pass it in an argument, or give it a name ({@link shared}).
  *

@@ -4,6 +4,7 @@
  */
 import { URL } from "./builtins.ts";
 import { WorkerStartError } from "./errors.ts";
+import { folderOf, ownFolder } from "./own-folder.ts";
 import { callerOf } from "./realm/call-site.ts";
 import type { Runtime, WorkerEntry } from "./runtimes/runtime.ts";
 import { VERSION } from "./version.ts";
@@ -12,26 +13,11 @@ let entry: WorkerEntry | undefined;
 
 /** The module that workers start with. Throws WorkerStartError if there is none. */
 export function workerEntry(runtime: Pick<Runtime, "exists" | "toModuleUrl">): WorkerEntry {
-  return entry ??= ownEntry(runtime) ?? bundleEntry(runtime);
-}
-
-/**
- * This file, or the chunk that contains it, and the worker's module lie in the same places in the sources and in the
- * build. The name of the built one is unlikely beside a bundle. Bundles for CommonJS have no URL.
- */
-function ownEntry({ exists }: Pick<Runtime, "exists">): WorkerEntry | undefined {
-  const base = import.meta.url as string | undefined;
-  if (base === undefined || !URL.canParse(base)) return undefined;
-  const library = folderOf(base);
-  const url = new URL(
-    library + (base.endsWith(".ts") ? "worker/entry.ts" : "worker/heddle-worker.js"),
-  );
-  return exists(url) ? { url, library, mark: undefined } : undefined;
-}
-
-/** Not by `new URL("./", …)`, for which bundlers would add the folder to their output. */
-function folderOf(url: string): string {
-  return url.slice(0, url.lastIndexOf("/") + 1);
+  if (entry !== undefined) return entry;
+  const own = ownFolder(runtime);
+  return entry = own === undefined
+    ? bundleEntry(runtime)
+    : { url: own.worker, library: own.library, mark: undefined };
 }
 
 /** This file, or the one that contains this function by the stack: bundlers write their own file names into bundles. */

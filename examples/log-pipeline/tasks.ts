@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import "heddle/shared"; // a worker that receives shared objects has to load it
 import type { Receiver, Sender } from "heddle/shared";
 
 export interface Entry {

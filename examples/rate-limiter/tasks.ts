@@ -1,4 +1,3 @@
-import "heddle/shared"; // a worker that receives shared objects has to load it
 import type { AtomicCounter, Semaphore, SharedMap } from "heddle/shared";
 
 export interface Bucket {

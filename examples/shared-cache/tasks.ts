@@ -1,4 +1,3 @@
-import "heddle/shared"; // a worker that receives shared objects has to load it
 import type { AtomicCounter, SharedCache } from "heddle/shared";
 
 /** A page from the cache. One worker renders a page that is not there; `update` lets the others wait for it. */

@@ -7,6 +7,7 @@ import {
   type RingSizes,
 } from "../lane/layout.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
 import type { WorkerStart } from "./start-data.ts";
 
 type Memory =
@@ -15,8 +16,7 @@ type Memory =
   | "active"
   | "taskTimings"
   | "abortEpochs"
-  | "metrics"
-  | "shared";
+  | "metrics";
 
 export type MirroredStart =
   & Omit<WorkerStart, Memory>
@@ -29,7 +29,6 @@ const NO_MEMORY: Readonly<Record<Memory, undefined>> = {
   taskTimings: undefined,
   abortEpochs: undefined,
   metrics: undefined,
-  shared: undefined,
 };
 
 /** What is posted: numbers in place of memory. */
@@ -49,10 +48,9 @@ export function withMemory(
     ...others,
     lane,
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    active: [{ buffer: new SharedArrayBuffer(4), index: 0 }],
+    active: [AwakeCount.create()],
     taskTimings: new SharedArrayBuffer(timingBytes),
     abortEpochs: new SharedArrayBuffer(0),
     metrics: undefined,
-    shared: undefined,
   };
 }

@@ -4,7 +4,6 @@
  */
 import type { AnswerMessage, RequestMessage } from "./host-requests.ts";
 import type { MirrorMessage } from "../lane/mirror/mirror-message.ts";
-import type { SharedStart } from "../realm/thread-hooks.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
 
@@ -56,8 +55,6 @@ export interface WorkerStart extends PoolStart {
   readonly requestCapacity: number;
   /** The worker's end of the payload channel, as the runtime passes it. */
   readonly payloadPort: unknown;
-  /** Its part in the data that threads share, if the host has loaded `heddle/shared`. */
-  readonly shared: SharedStart | undefined;
 }
 
 /** Start data common to all workers of a pool. */

@@ -2,8 +2,6 @@
  * The agreement between the codec and `heddle/shared`: an object with the key HANDLE is sent as what that property holds, and
  * arrives as what the function on `globalThis` makes of it. Neither loads the other, in whichever copies they are.
  */
-import { DataCloneError } from "../errors.ts";
-
 /** Key of an object that stands for shared memory. */
 export const HANDLE: unique symbol = Symbol.for("heddle.handle");
 
@@ -45,13 +43,3 @@ export function setHandleSupport(support: HandleSupport): void {
 
 /** Key of `worker.data` that has handles, in place of itself. */
 export const PACKED = "heddle.handles";
-
-/** `worker.data` as the worker sees it. */
-export function unpackData(data: unknown): unknown {
-  if (typeof data !== "object" || data === null || !Object.hasOwn(data, PACKED)) return data;
-  const support = handleSupport();
-  if (support !== undefined) return support.unpack((data as { [PACKED]: unknown })[PACKED]);
-  throw new DataCloneError(
-    'worker.data has shared objects: import "heddle/shared" in the module that reads it.',
-  );
-}

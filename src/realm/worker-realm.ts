@@ -3,7 +3,7 @@
  * module loads. It is on `globalThis`, since a task module may import another copy (sources and build, two versions).
  */
 
-import type { SharedStart } from "./thread-hooks.ts";
+import type { ThreadWords } from "./thread-hooks.ts";
 
 /** A worker as its tasks see it. */
 export interface WorkerInfo {
@@ -19,7 +19,6 @@ export interface WorkerInfo {
 
 /** What `heddle/shared` needs in a worker. */
 interface SharedRealm {
-  readonly start: SharedStart;
   /** Sends a message to the host. */
   post(body: unknown): void;
   /** Receives what comes back. */
@@ -55,10 +54,11 @@ export interface WorkerRealm {
   emit: ((value: unknown) => void) | undefined;
   /** What `host` and `currentPool` use. */
   readonly requests: TaskRequests;
-  /** The AwakeCount's words of this worker (sync/awake-count.ts), for pools created in it. */
-  readonly active: readonly { readonly buffer: SharedArrayBuffer; readonly index: number }[];
-  /** Its part in the data that threads share. Undefined: its host has none. */
-  readonly shared: SharedRealm | undefined;
+  /** Words of the first thread, of each worker above this one, and of this one (thread-hooks.ts), for pools created in it. */
+  readonly active: readonly ThreadWords[];
+  readonly shared: SharedRealm;
+  /** Start data of this worker as its tasks see it: with shared objects. */
+  unpack(data: unknown): unknown;
 }
 
 const KEY = Symbol.for("heddle.worker");

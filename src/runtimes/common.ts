@@ -153,7 +153,12 @@ export type RuntimeSpecifics =
   & Pick<Runtime, "refuseLimits">
   & Partial<Omit<Runtime, keyof CodecAccess | keyof Threads>>
   & { readonly bytes: Pick<CodecAccess["bytes"], "isUntransferable"> }
-  & { readonly [Part in keyof CodecAccess]?: Partial<CodecAccess[Part]> };
+  & Partial<Pick<CodecAccess, keyof FileAccess>>
+  & {
+    readonly [Part in Exclude<keyof CodecAccess, keyof FileAccess>]?: Partial<CodecAccess[Part]>;
+  };
+
+type FileAccess = Pick<CodecAccess, "exists" | "canRead" | "loadNow">;
 
 export function createContext<Value>(): AsyncContext<Value> {
   const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
@@ -203,6 +208,7 @@ const ofProcess: Pick<
   | "printError"
   | "importCondition"
   | "canRead"
+  | "loadNow"
   | "onBeforeExit"
   | "explainLoadError"
 > = {
@@ -214,6 +220,10 @@ const ofProcess: Pick<
   env: (name) => process.env[name],
   importCondition: "node",
   canRead: () => true,
+  loadNow: (url) => {
+    const path = process.getBuiltinModule("node:url").fileURLToPath(url.href);
+    process.getBuiltinModule("node:module").createRequire(path)(path);
+  },
   printError: (line) => void process.stderr.write(`${line}\n`),
 };
 

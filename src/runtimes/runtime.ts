@@ -97,6 +97,12 @@ export interface CodecAccess {
     /** An error of a built-in class with an own, empty message and stack; undefined where constructors are fast. */
     bare(create: ErrorConstructor): Error | undefined;
   };
+  /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
+  exists(url: URL): boolean;
+  /** Whether a file may be read without a question to the user. */
+  canRead(url: URL): boolean;
+  /** Loads a module from a file, before it returns. */
+  loadNow(url: URL): void;
 }
 
 /** Heap limits of a worker, in MiB, as the runtime's own workers take them. */
@@ -365,8 +371,6 @@ export interface Runtime extends CodecAccess {
   readonly takesExecArgv: boolean;
   /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
   confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
-  /** Whether a file exists. True for what cannot be checked: other URLs, and files that may not be read. */
-  exists(url: URL): boolean;
   /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
   explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
   /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
@@ -382,8 +386,6 @@ export interface Runtime extends CodecAccess {
   toModuleUrl(location: string): string;
   /** The runtime's own condition in the `exports` of packages. */
   readonly importCondition: string;
-  /** Whether a file may be read without a question to the user. */
-  canRead(url: URL): boolean;
   /**
    * Registers `callback` for the time when nothing keeps the process running any more. The process continues if the
    * callback starts something that does. Returns a function that removes the callback.

@@ -91,6 +91,13 @@ function resolve(wanted: Wanted, made: SharedArrayBuffer): Promise<Entry> {
 /** A worker has asked. */
 export function answer(body: unknown, reply: (body: unknown) => void): void {
   const { id, wanted, made } = body as Question;
+  const { entries } = names();
+  if (workerRealm() === undefined && !entries.has(wanted.name)) {
+    entries.set(wanted.name, { ...wanted, buffer: made });
+  }
+  // At once: this thread may be waiting for the task that asks (`pool.sync`).
+  const entry = entries.get(wanted.name);
+  if (entry !== undefined) return reply({ id, entry } satisfies Answer);
   resolve(wanted, made).then(
     (entry) => reply({ id, entry } satisfies Answer),
     (error) => reply({ id, error: String(error) } satisfies Answer),

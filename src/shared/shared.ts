@@ -76,8 +76,7 @@ export interface SharedByName {
  * Shared objects by name: the same name is the same object in every thread of the process. The first thread that asks makes it. All have to give the
  * same options, defaults included; otherwise the promise rejects with InvalidArgumentError. A named object lives as long as the process.
  *
- * Workers ask the thread that created their pool, so these methods are asynchronous. That thread has to have imported `heddle/shared` before it
- * created the pool.
+ * Workers ask the thread that created their pool, so these methods are asynchronous.
  *
  * @example
  * ```ts

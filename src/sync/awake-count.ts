@@ -14,10 +14,9 @@
  * zero: a thread that the runtime cannot stop sees this and leaves the words above unchanged. A worker killed between two
  * of its adds leaves the count off by one.
  */
-export interface SharedWord {
-  readonly buffer: SharedArrayBuffer;
-  readonly index: number;
-}
+import { ROOT_BYTES, type ThreadWords, WORDS_BYTES } from "../realm/thread-hooks.ts";
+
+export type SharedWord = ThreadWords;
 
 /** A shared word, at index 0. */
 export type OneWord = Int32Array<SharedArrayBuffer>;
@@ -37,7 +36,8 @@ export function wordsOf(shared: readonly SharedWord[]): OneWord[] {
   return shared.map(({ buffer, index }) => new Int32Array(buffer, 4 * index, 1));
 }
 
-let countOfThread: SharedWord | undefined;
+/** For all copies of heddle in this thread. */
+const KEY = Symbol.for("heddle.words");
 
 export class AwakeCount {
   /** For `countAwake`. */
@@ -53,12 +53,16 @@ export class AwakeCount {
   }
 
   static create(): SharedWord {
-    return { buffer: new SharedArrayBuffer(128), index: 0 };
+    return { buffer: new SharedArrayBuffer(WORDS_BYTES), index: 0 };
   }
 
   /** The count of all pools of this thread, unless it is a worker of one. */
   static ofThread(): SharedWord {
-    return countOfThread ??= AwakeCount.create();
+    const global = globalThis as { [KEY]?: SharedWord };
+    return global[KEY] ??= {
+      buffer: new SharedArrayBuffer(WORDS_BYTES, { maxByteLength: WORDS_BYTES + ROOT_BYTES }),
+      index: 0,
+    };
   }
 
   /** Host: subtracts the share of a worker that has ended from the count and from the shares above. */

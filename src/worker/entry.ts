@@ -44,12 +44,12 @@ import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
-import { unpackData } from "../realm/handles.ts";
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
+import { unpackData } from "../shared-entry.ts";
 import { VERSION } from "../version.ts";
 import { HostRequests, IN_BROWSER, ON_HOST } from "./requests/host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
@@ -132,11 +132,11 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
     refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
   });
   const taskRequests = new WorkerTaskRequests(requests, signals, codec);
-  const realm = createRealm(start, post, taskRequests);
+  const realm = createRealm(start, notify, taskRequests);
   const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
-      if (message.heddle === "shared") realm.shared?.receive?.(message.body);
+      if (message.heddle === "shared") realm.shared.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
       else if (message.heddle === "answer") requests.onAnswer(message);
       else if (message.heddle === "mirror") {
@@ -172,19 +172,19 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
 
 function createRealm(
   start: WorkerStart,
-  post: Served["post"],
+  notify: (message: Notice) => void,
   requests: WorkerTaskRequests,
 ): WorkerRealm {
   const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   let data: unknown;
-  return {
+  const realm: WorkerRealm = {
     isLoading: true,
     info: Object.freeze({
       id: start.workerId,
       pool: start.poolName,
-      // At the first reading after the module that reads it has loaded heddle/shared.
+      // At the first reading: it may need heddle/shared.
       get data(): unknown {
-        return data ??= unpackData(start.data);
+        return data ??= realm.unpack(start.data);
       },
       context: undefined,
     }),
@@ -194,12 +194,10 @@ function createRealm(
     teardowns: [],
     emit: undefined,
     requests,
-    shared: start.shared && {
-      start: start.shared,
-      post: (body) => post({ heddle: "shared", body }),
-      receive: undefined,
-    },
+    shared: { post: (body) => notify({ heddle: "shared", body }), receive: undefined },
+    unpack: (data) => unpackData(data, runtime),
   };
+  return realm;
 }
 
 function announceStart(

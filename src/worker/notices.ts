@@ -1,9 +1,12 @@
 /** Messages that the host has to get even while it blocks: on the payload port, where it looks for them. */
 import type { RequestMessage } from "../protocol/host-requests.ts";
-import type { WorkerMessage } from "../protocol/start-data.ts";
+import type { SharedMessage, WorkerMessage } from "../protocol/start-data.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 
-export type Notice = RequestMessage | Extract<WorkerMessage, { readonly heddle: "full" }>;
+export type Notice =
+  | RequestMessage
+  | SharedMessage
+  | Extract<WorkerMessage, { readonly heddle: "full" }>;
 
 /** Returns what posts them. `post` tells a host in its event loop. */
 export function noticesOf(

@@ -575,6 +575,18 @@ const shared: Room = {
       fault: "a death wakes nobody",
     },
     {
+      file: "shared/threads/root.ts",
+      from: "if (above.every((each) => this.isEntitled(each))) return token;",
+      to: "return token;",
+      fault: "a worker of a stopped worker gets a token, and lives for ever",
+    },
+    {
+      file: "shared/threads/root.ts",
+      from: "this.end(token); // another thread has begun it, or it was stopped",
+      to: "",
+      fault: "a thread that gets its token twice lives twice",
+    },
+    {
       file: "shared/channel/ends.ts",
       from: "if (receivers === 0) Atomics.store(words, NO_RECEIVERS, 1);",
       to: "",

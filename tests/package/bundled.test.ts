@@ -1,6 +1,6 @@
 /** heddle inside a bundle: which copy serves the workers, where they find it, and what they may do. */
 import { build, type BuildOptions } from "esbuild";
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -151,4 +151,122 @@ test("confined workers may read the folder of the bundle, not the one above", as
   if (isMain) void run();
   `;
   expect(await runBundled(source, ["Node 26"])).toEqual(["1\nERR_ACCESS_DENIED"]);
+});
+
+const sharing = `
+import { createPool, isMain } from "heddle";
+import { task } from "heddle/task";
+import { Mutex, SharedMap } from "heddle/shared";
+const get = task({ f: (map) => map.get("key") });
+const make = task({ f: () => new SharedMap().set("key", 5) });
+const nested = task({ f: async (map) => {
+  const inner = createPool({ threads: 1 })({ get });
+  const result = await inner.call.get(map);
+  await inner.shutdown();
+  return result;
+} });
+const die = task({ f: (mutex) => { mutex.lockSync(); process.exit(0); } });
+async function run() {
+  const pool = createPool({ threads: 1 })({ get, make, nested, die });
+  const map = new SharedMap().set("key", 4);
+  const made = await pool.call.make();
+  const mutex = new Mutex();
+  await pool.call.die(mutex).catch(() => {});
+  const lock = await mutex.lock().catch((error) => error.code);
+  console.log(await pool.call.get(map), made.get("key"), await pool.call.nested(map), lock);
+  await pool.shutdown();
+}
+if (isMain) void run();
+`;
+
+test.each(["esm", "cjs"] as const)("shared objects in a bundle (%s)", async (format) => {
+  const outputs = await runBundled(sharing, all, { format });
+  expect(outputs).toEqual(all.map(() => "4 5 4 HEDDLE_POISONED"));
+});
+
+/** Builds each source into a bundle of its own in another folder, and runs main.mjs there. */
+async function runIn(sources: Readonly<Record<string, string>>, names: readonly string[]) {
+  return await inFolder(async (folder) => {
+    for (const [name, contents] of Object.entries(sources)) {
+      await build({
+        stdin: { contents, resolveDir: project },
+        bundle: true,
+        platform: "node",
+        logLevel: "silent",
+        format: "esm",
+        outfile: join(folder, name),
+      });
+    }
+    const outputs: string[] = [];
+    for (const name of names) {
+      outputs.push(await run([...runtimes[name]!, join(folder, "main.mjs")], folder));
+    }
+    return outputs;
+  });
+}
+
+test("a bundle without heddle/shared, whose tasks have it, is told which line it needs", async () => {
+  const main = (line: string): string => `
+    import { createPool, isMain } from "heddle";
+    ${line}
+    if (isMain) {
+      const pool = createPool({ threads: 1 })(new URL("./tasks.mjs", import.meta.url));
+      console.log(await pool.call.count("a").catch((error) => error.code + " " + error.message));
+      await pool.shutdown();
+    }
+  `;
+  const tasks = `
+    import { shared } from "heddle/shared";
+    export const count = async (name) => await (await shared.counter(name)).add(1);
+  `;
+  const names = ["Node 22", "Node 26", "Deno", "Bun"];
+  for (const output of await runIn({ "main.mjs": main(""), "tasks.mjs": tasks }, names)) {
+    expect(output).toMatch(/^HEDDLE_SHARED_ACCESS .*`import "heddle\/shared";` to the program/);
+  }
+  const line = 'import "heddle/shared";';
+  for (const output of await runIn({ "main.mjs": main(line), "tasks.mjs": tasks }, names)) {
+    expect(output).toMatch(/^[01]n?$/);
+  }
+});
+
+test("a bundle that was split, whose workers do not load heddle/shared, is told which line it needs", async () => {
+  const main = `
+    import { createPool, isMain } from "heddle";
+    import { SharedMap } from "heddle/shared";
+    if (isMain) {
+      const pool = createPool({ threads: 1 })(new URL("./tasks.mjs", import.meta.url));
+      const result = pool.call.get(new SharedMap().set("key", 4));
+      console.log(await result.catch((error) => error.code + " " + error.message));
+      await pool.shutdown();
+    }
+  `;
+  const tasks = (line: string): string => `
+    import { workerInfo } from "heddle";
+    ${line}
+    export const get = (map) => workerInfo() && map.get("key");
+  `;
+  for (const line of ["", 'import "heddle/shared";']) {
+    await inFolder(async (folder) => {
+      mkdirSync(join(project, "split"), { recursive: true });
+      writeFileSync(join(project, "split/main.mjs"), main);
+      writeFileSync(join(project, "split/tasks.mjs"), tasks(line));
+      await build({
+        entryPoints: [join(project, "split/main.mjs"), join(project, "split/tasks.mjs")],
+        bundle: true,
+        splitting: true,
+        platform: "node",
+        logLevel: "silent",
+        format: "esm",
+        outdir: folder,
+        outExtension: { ".js": ".mjs" },
+      });
+      for (const name of ["Node 26", "Deno", "Bun"]) {
+        const output = await run([...runtimes[name]!, join(folder, "main.mjs")], folder);
+        if (line !== "") expect([name, output]).toEqual([name, "4"]);
+        else {expect(output).toMatch(
+            /^HEDDLE_DATA_CLONE .*`import "heddle\/shared";` to the module/,
+          );}
+      }
+    });
+  }
 });

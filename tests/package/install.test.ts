@@ -71,6 +71,53 @@ test("an empty project", () =>
     await expectToRun(folder);
   }));
 
+/** Neither the program nor its tasks have loaded heddle/shared when the first handle arrives, on either side. */
+const sharing = (load: (name: string) => string, format: string): string => `
+const { createPool } = ${load("heddle")};
+async function main() {
+  const pool = createPool({ threads: 1 })("./sharing-tasks.mjs");
+  const other = createPool({ threads: 1 })("./making-tasks.mjs");
+  await pool.ready;
+  const made = await other.call.make();
+  const { Mutex, SharedMap } = ${load("heddle/shared")};
+  const mutex = new Mutex();
+  await pool.call.die(mutex).catch(() => {});
+  const lock = await mutex.lock().catch((error) => error.code);
+  console.log("${format}", made instanceof SharedMap, await pool.call.get(made), lock);
+  await Promise.all([pool.shutdown(), other.shutdown()]);
+}
+void main();
+`;
+const sharingTasks = `
+export const get = (map) => map.get("key");
+export const die = (mutex) => {
+  mutex.lockSync();
+  process.exit(0);
+};
+`;
+const makingTasks = `
+import { SharedMap } from "heddle/shared";
+export const make = () => new SharedMap().set("key", 4);
+`;
+
+test("shared objects load their code where they arrive", () =>
+  inFolder(async (folder) => {
+    unpack(pack(folder).tarball, folder);
+    const files = {
+      "sharing-tasks.mjs": sharingTasks,
+      "making-tasks.mjs": makingTasks,
+      "main.mjs": sharing((name) => `await import("${name}")`, "esm"),
+      "main.cjs": sharing((name) => `require("${name}")`, "cjs"),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    for (const [name, command] of Object.entries(runtimes)) {
+      for (const [file, format] of [["main.mjs", "esm"], ["main.cjs", "cjs"]] as const) {
+        const output = await run([...command, file], folder);
+        expect([name, output]).toEqual([name, `${format} true 4 HEDDLE_POISONED`]);
+      }
+    }
+  }));
+
 test("stacks show places of the installed files", () =>
   inFolder(async (folder) => {
     unpack(pack(folder).tarball, folder);

@@ -42,7 +42,7 @@ export class SharedThread {
       setInterval: (callback, ms) => loop.setTimeout(callback, ms),
       macrotask: (callback) => loop.macrotask(callback),
     };
-    this.thread = new ThisThread(new Root(buffers[0]!), token, isWorker, runtime);
+    this.thread = new ThisThread(new Root(new Int32Array(buffers[0]!)), token, isWorker, runtime);
     setThisThread(this.thread);
   }
 
@@ -112,7 +112,7 @@ function createTemplate({ prepare, workers }: SharedParts): Template {
   setThisThread(main);
   const objects = prepare(main).map(({ buffer }) => new Uint8Array(buffer));
   setThisThread(undefined);
-  return { root: new Uint8Array(root.buffer), objects };
+  return { root: new Uint8Array(root.words.buffer), objects };
 }
 
 /** Of the main thread (0), or of a worker. */

@@ -10,7 +10,7 @@ import type { Runtime, Timer } from "../../src/runtimes/runtime.ts";
 import type { Memory } from "../../src/memory/views.ts";
 import { type Kind, ObjectMemory } from "../../src/shared/memory.ts";
 import { Root } from "../../src/shared/threads/root.ts";
-import { setRuntime, ThisThread } from "../../src/shared/threads/this-thread.ts";
+import { ThisThread } from "../../src/shared/threads/this-thread.ts";
 
 type Words = Int32Array<SharedArrayBuffer>;
 type View = Memory[keyof Memory];
@@ -53,8 +53,8 @@ export class SimulatedThread {
   #trap: { readonly step: number; readonly run: () => void } | undefined;
 
   constructor(buffer: SharedArrayBuffer, { isWorker = true, parent = 0 }: ThreadOptions) {
-    this.token = new Root(buffer).begin(parent);
-    this.root = new Root(buffer);
+    this.token = new Root(new Int32Array(buffer)).begin(parent);
+    this.root = new Root(new Int32Array(buffer));
     Object.defineProperty(this.root, "words", { value: watch(this.root.words, this) });
     this.thread = new ThisThread(this.root, this.token, isWorker, this.#createRuntime());
     Object.defineProperty(this.thread, "rest", { value: () => void (this.nowMs += 10) });
@@ -143,7 +143,7 @@ export class SimulatedThread {
     this.isStopped = true;
     this.timers.clear();
     asleep = asleep.filter(({ owner }) => owner !== this);
-    new Root(this.root.buffer).end(this.token);
+    new Root(new Int32Array(this.root.words.buffer)).end(this.token);
   }
 
   /** Before each write. */
@@ -162,7 +162,7 @@ export class SimulatedThreads {
   readonly main: SimulatedThread = this.start({ isWorker: false });
 
   start(options: ThreadOptions = {}): SimulatedThread {
-    return new SimulatedThread(this.root.buffer, options);
+    return new SimulatedThread(this.root.words.buffer, options);
   }
 
   workers(count: number): SimulatedThread[] {
@@ -293,7 +293,6 @@ export function asyncWaitsOf(thread: SimulatedThread): number {
   return asleep.filter(({ owner }) => owner === thread).length;
 }
 
-setRuntime(currentRuntime);
 Object.defineProperty(globalThis, Symbol.for("heddle.shared.thread"), {
   get: () => current,
   configurable: true,

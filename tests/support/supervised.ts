@@ -194,7 +194,7 @@ export function createSupervisor(
     },
     spawnOnHost,
     ringSizes: { requests: 1024, responses: 1024 },
-    start: { active: [] } as unknown as LaneOptions["start"],
+    start: { active: [AwakeCount.create()] } as unknown as LaneOptions["start"],
     startTimeoutMs: Infinity,
     teardownTimeoutMs: Infinity,
   };

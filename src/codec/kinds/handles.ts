@@ -1,6 +1,6 @@
 /** Handles of `heddle/shared`: what they stand for is shared, so only its buffer travels. */
-import { DataCloneError } from "../../errors.ts";
-import { HANDLE as KEY, type HandleParts, handleSupport } from "../../realm/handles.ts";
+import { HANDLE as KEY, type HandleParts } from "../../realm/handles.ts";
+import { loadShared } from "../../shared-entry.ts";
 import type { Reader } from "../reader.ts";
 import { HANDLE, VALUE_HEADER_BYTES } from "../tags.ts";
 import type { Writer } from "../writer.ts";
@@ -20,11 +20,5 @@ export function readHandle(reader: Reader, at: number): object {
   const kind = reader.key(at + VALUE_HEADER_BYTES);
   const buffer = reader.value(reader.next);
   if (!reader.access.kinds.isSharedArrayBuffer(buffer)) throw reader.corrupt("handle", at);
-  const support = handleSupport();
-  if (support === undefined) {
-    throw new DataCloneError(
-      `A shared ${kind} has arrived: import "heddle/shared" in the module of the task.`,
-    );
-  }
-  return support.make(kind, buffer);
+  return loadShared(reader.access, `A shared ${kind} has arrived`).make(kind, buffer);
 }

@@ -1,7 +1,6 @@
 /** The class `Piscina`, with the API of version 5.3 on heddle's workers. */
 import { performance, Promise, TypeError } from "../../builtins.ts";
-import { workerInfo } from "../../mod-task.ts";
-import { unpackData } from "../../realm/handles.ts";
+import { workerRealm } from "../../realm/worker-realm.ts";
 import {
   availableParallelism,
   EventEmitterAsyncResource,
@@ -43,10 +42,10 @@ export interface PiscinaHistogram {
 }
 
 /** True in a worker of a pool. */
-export const isWorkerThread: boolean = workerInfo() !== undefined;
+export const isWorkerThread: boolean = workerRealm() !== undefined;
 /** In a worker: the option `workerData`. */
 // deno-lint-ignore no-explicit-any -- whatever the program passes
-export const workerData: any = isWorkerThread ? unpackData(threadData()) : undefined;
+export const workerData: any = workerRealm()?.unpack(threadData());
 
 type Kind = string | null | undefined;
 

@@ -39,7 +39,7 @@ import {
   type WorkerStart,
 } from "../../protocol/start-data.ts";
 import { DataCloneError, WorkerStartError } from "../../errors.ts";
-import { threadHooks } from "../../realm/thread-hooks.ts";
+import { WORKERS } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
 import { RUNNING } from "../../sync/worker-parking.ts";
 import {
@@ -55,6 +55,7 @@ import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-option
 import { postAbort } from "./abort-message.ts";
 import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
+import { endSharing, stopSharing, withShared } from "./shared-part.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
 import { lateStart, startErrorOf } from "./worker-failures.ts";
@@ -88,7 +89,8 @@ export class ThreadLane implements Lane, Receiver {
   readonly #requestSpace: LaneConnection["requestSpace"];
   readonly #mirror: LaneConnection["mirror"];
   readonly #events: LaneEvents;
-  readonly #hooked = threadHooks()?.begin();
+  /** Words of this thread (realm/thread-hooks.ts). */
+  readonly #ofHost: Int32Array;
   readonly #onWoken: LaneEvents["onWoken"];
   readonly #gone: Promise<void>;
   readonly #teardownTimeoutMs: number;
@@ -117,6 +119,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#ringSizes = ringSizes;
     this.#setup = start.setup;
     this.load = new LaneLoad();
+    Atomics.add(this.#ofHost = new Int32Array(start.active.at(-1)!.buffer), WORKERS, 1);
     this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
@@ -130,13 +133,12 @@ export class ThreadLane implements Lane, Receiver {
       lane: memory,
       requestCapacity: ringSizes.requests,
       payloadPort: remote,
-      shared: this.#hooked?.start,
     };
     try {
       this.#handle = options.spawn(id);
     } catch (error) {
       local.close();
-      this.#hooked?.onEnd(true);
+      endSharing(runtime, this.activeShare, this.#ofHost, true);
       throw error;
     }
     links.current?.attach(this.endpoint, local, () => events.onWake(this));
@@ -306,7 +308,7 @@ export class ThreadLane implements Lane, Receiver {
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
     Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
-    this.#hooked?.onStop();
+    stopSharing(this.#runtime, this.activeShare);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     return this.#awaitGone(waitMs);
   }
@@ -350,10 +352,9 @@ export class ThreadLane implements Lane, Receiver {
         this.#events.onTaskMessage(this, message);
         return;
       case "shared":
-        this.#hooked?.onMessage(
-          message.body,
-          (body) => this.#handle.post({ heddle: "shared", body }),
-        );
+        withShared(this.#runtime, ({ onMessage }) => {
+          onMessage(message.body, (body) => this.#handle.post({ heddle: "shared", body }));
+        });
         return;
       case "full":
         this.#events.onFull(this, message.isFarOver);
@@ -436,10 +437,11 @@ export class ThreadLane implements Lane, Receiver {
       neverBegan,
     });
     this.endpoint.close();
-    this.#hooked?.onEnd(!this.#isStopped && exitCode !== undefined);
+    const isCertain = !this.#isStopped && exitCode !== undefined;
+    endSharing(this.#runtime, this.activeShare, this.#ofHost, isCertain);
     // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno), and one of a browser runs on
     // after it has said that it ends.
-    if (!this.#isStopped && exitCode !== undefined && this.#runtime.blocks) {
+    if (isCertain && this.#runtime.blocks) {
       giveLaneMemory(this.#control.buffer, this.#ringSizes);
     }
   }

@@ -65,6 +65,7 @@ export function createBrowserRuntime(): Runtime {
     toModuleUrl: (location) => new URL(location, globalThis.location?.href).href,
     importCondition: "browser",
     canRead: () => true,
+    loadNow: () => {},
     onBeforeExit: () => () => {},
     stopsThreads: true,
     printsUncaught: false,

@@ -2,24 +2,32 @@
  * The root: which threads of the process live, and the words on which each of them waits.
  *
  *   word
- *   0    magic | version       written once, before the buffer is shared
+ *   0    magic, version        0→these: any thread, before it uses the root
  *   2    high                  records used so far; grows by compare-exchange
  *   3    deaths                the thread that marks a death adds 1, after the mark
- *   4    id                    written once: any number
+ *   4    id                    0→any odd number: any thread, by compare-exchange, before it uses the root
  *   64   records of 64 words, one for each thread
  *
- *   0    life                  even→odd: compare-exchange by the thread that starts it; odd→even: the same thread, once
+ *   0    life                  even→odd: compare-exchange by a thread that needs its token (realm/thread-hooks.ts: the thread itself or one
+ *                              below it); odd→even: the thread that started it, or that needed the token and found another, once
  *   1    waits                 its own thread: BLOCKED, IN_LOOP; the thread that begins the life: 0
  *   2    sync                  any thread adds; its thread blocks on it
  *   3    async                 any thread adds; its thread waits for it in its event loop
  *   4    entitled              the thread that begins the life: life, after the parent; a thread that fences it: ~life
- *   5    parent                token of the thread that starts it, written before it starts
+ *   5    parent                token of the thread that starts it: the thread that begins the life
  *   6    fenced at             the thread that fences it: milliseconds of the shared clock, low 31 bits
  *   32   visits                its own thread: odd while it reads a map; the thread that begins the life: even
  *
  * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
  */
 import { ProtocolError } from "../../errors.ts";
+import {
+  ROOT_BYTES,
+  STOPPED,
+  type ThreadWords,
+  TOKEN,
+  WORDS_BYTES,
+} from "../../realm/thread-hooks.ts";
 import { SharedAccessError } from "../../shared-errors.ts";
 
 /** Threads that may live at once. */
@@ -50,29 +58,37 @@ const TIME_MASK = 0x7fff_ffff;
 /** How long a thread that was fenced may go on with an operation that it has begun. */
 export const FENCE_MS = 100;
 
-const ROOT_BYTES = 4 * RECORD_WORDS * (1 + MAX_THREADS);
-
 export const indexOf = (token: number): number => token & (MAX_THREADS - 1);
 const lifeOf = (token: number): number => token >>> INDEX_BITS;
 const recordAt = (index: number): number => (index + 1) * RECORD_WORDS;
 
 export class Root {
-  readonly buffer: SharedArrayBuffer;
   readonly words: Int32Array<SharedArrayBuffer>;
 
-  constructor(buffer: SharedArrayBuffer) {
-    this.buffer = buffer;
-    this.words = new Int32Array(buffer);
-    if (this.words[0] !== MAGIC || this.words[1] !== VERSION) {
+  constructor(words: Int32Array<SharedArrayBuffer>) {
+    this.words = words;
+    if (words[0] !== MAGIC || words[1] !== VERSION) {
       throw new ProtocolError("The root of heddle/shared was made by another version.");
     }
   }
 
+  /** In memory that is zero, or has the root already. */
+  static in(words: Int32Array<SharedArrayBuffer>): Root {
+    Atomics.compareExchange(words, 0, 0, MAGIC);
+    Atomics.compareExchange(words, 1, 0, VERSION);
+    Atomics.compareExchange(words, ID, 0, Math.floor(Math.random() * 2 ** 32) | 1);
+    return new Root(words);
+  }
+
   static create(): Root {
-    const words = new Int32Array(new SharedArrayBuffer(ROOT_BYTES));
-    words.set([MAGIC, VERSION]);
-    words[ID] = Math.floor(Math.random() * 2 ** 32);
-    return new Root(words.buffer);
+    return Root.in(new Int32Array(new SharedArrayBuffer(ROOT_BYTES)));
+  }
+
+  /** The root of the threads below the first one, which has these words. */
+  static of({ buffer }: ThreadWords): Root {
+    const end = WORDS_BYTES + ROOT_BYTES;
+    if (buffer.byteLength < end) buffer.grow(end);
+    return Root.in(new Int32Array(buffer, WORDS_BYTES, ROOT_BYTES / 4));
   }
 
   /** Number of records ever used: indices from here on have no thread. */
@@ -111,6 +127,30 @@ export class Root {
     );
   }
 
+  /** The token of the last of these threads, each of which has started the next. Those that have none get one. */
+  enter(threads: readonly ThreadWords[]): number {
+    let token = 0;
+    const above: number[] = [];
+    for (const thread of threads) above.push(token = this.#tokenOf(thread, token));
+    // SYNC(shared-enter): the records, then these words; pairs with `fenceFamily`. Needs seq-cst.
+    if (above.every((each) => this.isEntitled(each))) return token;
+    this.end(token);
+    throw stopped();
+  }
+
+  #tokenOf({ buffer, index }: ThreadWords, parent: number): number {
+    const words = new Int32Array(buffer);
+    const known = Atomics.load(words, index + TOKEN);
+    if (known === STOPPED) throw stopped();
+    if (known !== 0) return known;
+    const token = this.begin(parent);
+    const seen = Atomics.compareExchange(words, index + TOKEN, 0, token);
+    if (seen === 0) return token;
+    this.end(token); // another thread has begun it, or it was stopped
+    if (seen === STOPPED) throw stopped();
+    return seen;
+  }
+
   #raiseHigh(wanted: number): void {
     let high = this.high;
     while (high < wanted) {
@@ -143,6 +183,18 @@ export class Root {
       lifeOf(token),
       ~lifeOf(token),
     );
+  }
+
+  /** The same for the thread and those below it, also those that get a token later: they see it. */
+  fenceFamily(token: number, nowMs: number): void {
+    // SYNC(shared-enter): itself first, then its children; pairs with `enter`. Needs seq-cst.
+    this.fence(token, nowMs);
+    for (const each of this.family(token)) this.fence(each, nowMs);
+  }
+
+  /** Marks the deaths of a thread that was fenced and of those below it. */
+  endFamily(token: number): void {
+    for (const each of this.family(token)) this.end(each);
   }
 
   /** Marks a death and wakes every thread, so that each checks its waits again. */
@@ -203,6 +255,11 @@ export class Root {
   visits(index: number): number {
     return Atomics.load(this.words, recordAt(index) + VISITS);
   }
+}
+
+/** What a thread throws that was stopped and goes on running. */
+export function stopped(): SharedAccessError {
+  return new SharedAccessError("This thread was stopped: it may not touch shared data any more.");
 }
 
 /** Word indices of one thread's record. */

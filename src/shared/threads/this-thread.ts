@@ -6,12 +6,12 @@
 import { Error } from "../../builtins.ts";
 import { DeadlockError } from "../../errors.ts";
 import { SharedAccessError, WaitTimeoutError } from "../../shared-errors.ts";
-import { workerRealm } from "../../realm/worker-realm.ts";
+import { type ThreadWords, WORKERS } from "../../realm/thread-hooks.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";
 import type { Condition } from "./condition.ts";
 import { LoopWaits } from "./loop-waits.ts";
-import { BLOCKED, indexOf, Root, wordsOf } from "./root.ts";
+import { BLOCKED, indexOf, Root, stopped, wordsOf } from "./root.ts";
 
 /** Checks of a condition before its thread blocks: some microseconds, in which a thread on another core may change it. */
 const SPINS = 200;
@@ -23,11 +23,11 @@ export class ThisThread {
   readonly index: number;
   readonly runtime: Runtime;
   readonly loop: LoopWaits;
-  /** Living threads that this one has started. */
-  children = 0;
   /** Calls of `lock` and `acquire` that wait in the event loop. */
   pendingLocks = 0;
   readonly #isWorker: boolean;
+  /** Its words behind those of the AwakeCount. */
+  readonly #own: Int32Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #waits: number;
   readonly #sync: number;
@@ -36,7 +36,14 @@ export class ThisThread {
   readonly #nobody = new Int32Array(new SharedArrayBuffer(4));
   #depth = 0;
 
-  constructor(root: Root, token: number, isWorker: boolean, runtime: Runtime) {
+  constructor(
+    root: Root,
+    token: number,
+    isWorker: boolean,
+    runtime: Runtime,
+    own: Int32Array = new Int32Array(WORKERS + 1),
+  ) {
+    this.#own = own;
     this.root = root;
     this.token = token;
     this.index = indexOf(token);
@@ -52,11 +59,7 @@ export class ThisThread {
 
   /** Throws if this thread was stopped and goes on running all the same (Deno). */
   checkLife(): void {
-    if (!this.root.isEntitled(this.token)) {
-      throw new SharedAccessError(
-        "This thread was stopped: it may not touch shared data any more.",
-      );
-    }
+    if (!this.root.isEntitled(this.token)) throw stopped();
   }
 
   /** From here to `leave`, memory to which the words of a map lead is used for nothing else. May be nested. */
@@ -95,7 +98,7 @@ export class ThisThread {
 
   /** Whether this thread may block: others need its event loop to learn of the end of threads that it has started. */
   get mayBlock(): boolean {
-    return this.#isWorker && this.children === 0;
+    return this.#isWorker && this.#own[WORKERS] === 0;
   }
 
   /** Throws if this thread may not block. */
@@ -158,14 +161,23 @@ export class ThisThread {
 
 const KEY = Symbol.for("heddle.shared.thread");
 
-let runtime: Runtime | undefined;
-
-/** Called once by `enter.ts`, the only file here that knows the runtime. */
-export function setRuntime(current: Runtime): void {
-  runtime = current;
+/** What the thread is given: shared/enter.ts alone knows the runtime. */
+export interface Surroundings {
+  readonly runtime: Runtime;
+  /** Words of the first thread, of each worker above this one, and of this one. */
+  threads(): readonly ThreadWords[];
+  /** Throws if a thread above this one could not mark the deaths of those that it starts. */
+  check(): void;
 }
 
-/** This thread. In a worker, its host has to have loaded `heddle/shared` before it created the pool. */
+let surroundings: Surroundings | undefined;
+
+/** Called once. */
+export function setSurroundings(given: Surroundings): void {
+  surroundings = given;
+}
+
+/** This thread. From the first call on it has a part in the data of all threads. */
 export function thisThread(): ThisThread {
   const global = globalThis as { [KEY]?: ThisThread };
   const known = global[KEY];
@@ -173,15 +185,12 @@ export function thisThread(): ThisThread {
     if (known.version === VERSION) return known;
     throw new Error(`heddle ${known.version} and ${VERSION} cannot share data in one thread.`);
   }
-  const realm = workerRealm();
-  if (realm !== undefined && realm.shared === undefined) {
-    throw new SharedAccessError(
-      'This worker cannot share data: import "heddle/shared" in the thread that creates its pool, before it does.',
-    );
-  }
-  const root = realm?.shared === undefined ? Root.create() : new Root(realm.shared.start.root);
-  const token = realm?.shared?.start.token ?? root.begin(0);
-  const made = new ThisThread(root, token, realm !== undefined, runtime!);
+  const { runtime, check } = surroundings!;
+  check();
+  const threads = surroundings!.threads();
+  const root = Root.of(threads[0]!);
+  const own = new Int32Array(threads.at(-1)!.buffer);
+  const made = new ThisThread(root, root.enter(threads), threads.length > 1, runtime, own);
   Object.defineProperty(globalThis, KEY, { value: made });
   return made;
 }

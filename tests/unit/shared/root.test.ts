@@ -1,5 +1,11 @@
 /** The root: tokens, families, fences and deaths, and the reuse of records. */
 import { describe, expect, test } from "vitest";
+import {
+  refuseToken,
+  type ThreadWords,
+  TOKEN,
+  WORDS_BYTES,
+} from "../../../src/realm/thread-hooks.ts";
 import { MAX_THREADS, Root, wordsOf } from "../../../src/shared/threads/root.ts";
 import { ThisThread } from "../../../src/shared/threads/this-thread.ts";
 import { forEachDeath, SimulatedThreads } from "../../support/shared-threads.ts";
@@ -86,6 +92,53 @@ describe("a death", () => {
       expect(new Set(next).size).toBe(2);
       expect(next.every((token) => root.isAlive(token) && root.isEntitled(token))).toBe(true);
       expect(next.every((token) => (token & 255) < root.high)).toBe(true);
+    });
+  });
+});
+
+describe("a thread that shares data for the first time", () => {
+  const start = (): { threads: SimulatedThreads; words: ThreadWords[] } => {
+    const threads = new SimulatedThreads();
+    const words = [0, 1, 2].map(() => ({ buffer: new SharedArrayBuffer(WORDS_BYTES), index: 0 }));
+    new Int32Array(words[0]!.buffer)[TOKEN] = threads.main.token;
+    return { threads, words };
+  };
+
+  test("gets a token, and so do those above it, once", () => {
+    const { threads: { root, main }, words } = start();
+    const below = root.enter(words);
+    const above = root.enter(words.slice(0, 2));
+    expect(root.enter(words)).toBe(below);
+    expect(root.family(above)).toEqual([above, below]);
+    expect(root.family(main.token)).toEqual([main.token, above, below]);
+    expect([refuseToken(words[1]!), refuseToken(words[2]!)]).toEqual([above, below]);
+    root.endFamily(above);
+    expect(() => root.enter(words)).toThrow("This thread was stopped");
+    expect(root.family(main.token)).toEqual([main.token]);
+  });
+
+  test("gets none after it was stopped, nor after one above it was", () => {
+    const { threads: { root, main }, words } = start();
+    expect(refuseToken(words[1]!)).toBe(0);
+    expect(refuseToken(words[1]!)).toBe(0);
+    expect(() => root.enter(words.slice(0, 2))).toThrow("This thread was stopped");
+    expect(() => root.enter(words)).toThrow("This thread was stopped");
+    expect(root.family(main.token)).toEqual([main.token]);
+  });
+
+  test("and dies there leaves the others usable", () => {
+    forEachDeath((dies) => {
+      const { threads, words } = start();
+      const { root } = threads;
+      const dying = threads.start({ parent: threads.main.token });
+      dies(dying, () => void dying.root.enter(words));
+      for (const each of words.slice(1)) {
+        const token = refuseToken(each);
+        if (token !== 0) root.endFamily(token);
+      }
+      const others = [words[0]!, { buffer: new SharedArrayBuffer(WORDS_BYTES), index: 0 }];
+      const token = root.enter(others);
+      expect([root.isAlive(token), root.isEntitled(token)]).toEqual([true, true]);
     });
   });
 });

@@ -8,6 +8,7 @@ import {
 } from "../../../../src/host/workers/thread-lane.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import type { Runtime } from "../../../../src/runtimes/runtime.ts";
+import { AwakeCount } from "../../../../src/sync/awake-count.ts";
 
 /** A lane whose thread neither answers nor ends, and whose timers are run by hand, the first due first. */
 function createStuckLane(): {
@@ -32,7 +33,7 @@ function createStuckLane(): {
   };
   const ends: LaneEnd[] = [];
   const events: string[] = [];
-  const start = { tasks: [], active: [], spinMs: 0, limits: {} };
+  const start = { tasks: [], active: [AwakeCount.create()], spinMs: 0, limits: {} };
   const lane = new ThreadLane(0, {
     runtime,
     codec: new Codec({ access: runtime, origin: 0, maxPayloadBytes: Infinity, allowsBorrow: true }),

@@ -1,0 +1,43 @@
+/** The part of a worker in shared data (`heddle/shared`), for the thread that has started it: loads the code when the worker has one. */
+import {
+  refuseToken,
+  type ThreadHooks,
+  threadHooks,
+  type ThreadWords,
+  WORKERS,
+} from "../../realm/thread-hooks.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { loadShared } from "../../shared-entry.ts";
+
+/** Node cannot load a module at once while the program imports it: then it is there some milliseconds later. */
+const RETRY_MS = 10;
+
+/** Does something with what `heddle/shared` does for this thread. */
+export function withShared(runtime: Runtime, use: (hooks: ThreadHooks) => void): void {
+  try {
+    loadShared(runtime, "A worker shares data");
+  } catch {
+    runtime.setTimeout(() => withShared(runtime, use), RETRY_MS).unref();
+    return;
+  }
+  use(threadHooks()!);
+}
+
+/** The worker with these words is being stopped by force. */
+export function stopSharing(runtime: Runtime, words: ThreadWords): void {
+  const token = refuseToken(words);
+  if (token !== 0) withShared(runtime, (hooks) => hooks.onStop(token));
+}
+
+/** It has ended. `isCertain`: by itself, so nothing of it can run any more. `ofHost`: the words of this thread. */
+export function endSharing(
+  runtime: Runtime,
+  words: ThreadWords,
+  ofHost: Int32Array,
+  isCertain: boolean,
+): void {
+  const token = refuseToken(words);
+  const onMarked = (): void => void Atomics.sub(ofHost, WORKERS, 1);
+  if (token === 0) onMarked();
+  else withShared(runtime, (hooks) => hooks.onEnd(token, isCertain, onMarked));
+}
