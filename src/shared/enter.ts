@@ -8,7 +8,6 @@ import { setHandleSupport } from "../realm/handles.ts";
 import { makeHandle } from "./handles.ts";
 import { withHandles, withoutHandles } from "./handles-in-data.ts";
 import { answer } from "./named.ts";
-import { FENCE_MS } from "./threads/root.ts";
 import { setRuntime, thisThread } from "./threads/this-thread.ts";
 
 setRuntime(currentRuntime);
@@ -36,7 +35,7 @@ function begin(): HookedThread {
       if (isCertain && root.family(token).length === 1) return end();
       // It may still run for some instructions, and on Deno for ever; its own threads end after it.
       fence();
-      currentRuntime.setTimeout(end, FENCE_MS).unref();
+      thread.whenGone(token, end);
     },
   };
 }

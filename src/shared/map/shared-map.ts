@@ -6,6 +6,7 @@ import { bytesAt } from "../../codec/kinds/bytes.ts";
 import { registerHandle, SharedObject } from "../handles.ts";
 import { type BlockOptions, checkWait, type WaitOptions } from "../locks/options.ts";
 import { ObjectMemory } from "../memory.ts";
+import { CountedWait } from "../threads/counted-wait.ts";
 import { type ThisThread, thisThread } from "../threads/this-thread.ts";
 import { type Values, valuesOf } from "../values.ts";
 import { WaitSet } from "../wait-set.ts";
@@ -28,6 +29,8 @@ const MAX_RUNS = 1000;
 
 /** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
 const MAX_HELD_MS = 250;
+/** As much of it counts between two attempts, each of which takes up to GRACE_MS. */
+const HELD_STEP_MS = 4;
 
 /** Buckets with entries that are cleared at once: others get their turn in between. */
 const CLEARED_BUCKETS = 1024;
@@ -307,11 +310,11 @@ export class SharedMap<K extends Key = string, V = unknown> extends SharedObject
     const outcome = this.#values.encode(value, `The value of ${String(key)}`, (encoded) => {
       let result = table.put(hashed, encoded, life, isWanted);
       if (result === "held") {
-        const endMs = this.#thread.runtime.now() + MAX_HELD_MS;
+        const wait = new CountedWait(this.#thread.runtime.now, MAX_HELD_MS, HELD_STEP_MS);
         do {
           this.#thread.rest();
           result = table.put(hashed, encoded, life, isWanted);
-        } while (result === "held" && this.#thread.runtime.now() < endMs);
+        } while (result === "held" && !wait.hasPassed());
       }
       return result;
     });

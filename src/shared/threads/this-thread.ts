@@ -11,7 +11,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 import { VERSION } from "../../version.ts";
 import type { Condition } from "./condition.ts";
 import { LoopWaits } from "./loop-waits.ts";
-import { BLOCKED, indexOf, Root, wordsOf } from "./root.ts";
+import { BLOCKED, FENCE_STEP_MS, indexOf, Root, wordsOf } from "./root.ts";
 
 /** Checks of a condition before its thread blocks: some microseconds, in which a thread on another core may change it. */
 const SPINS = 200;
@@ -85,6 +85,15 @@ export class ThisThread {
   /** A monotonic clock that all threads of the process share, in milliseconds. */
   get nowMs(): number {
     return this.runtime.now() + this.runtime.originMs;
+  }
+
+  /** Calls back when nothing of a thread that was fenced runs any more. Does not keep the process running. */
+  whenGone(token: number, callback: () => void): void {
+    const check = (): void => {
+      if (this.root.isGone(token, this.nowMs)) callback();
+      else this.whenGone(token, callback);
+    };
+    this.runtime.setTimeout(check, FENCE_STEP_MS).unref();
   }
 
   /** Pauses for a millisecond if the thread may block, for some microseconds otherwise. */
