@@ -582,9 +582,21 @@ const shared: Room = {
     },
     {
       file: "shared/channel/queue.ts",
-      from: 'if (entered === "recover") this.#recount();',
+      from: "if (isDamaged) this.#recount();",
       to: "",
       fault: "a death between two stores lets one value too many in",
+    },
+    {
+      file: "shared/channel/queue.ts",
+      from: "state !== ABANDONED && !this.thread.root.isGone(state, this.thread.nowMs)",
+      to: "!this.thread.root.isGone(state, this.thread.nowMs)",
+      fault: "a record whose writer has given up holds up the channel",
+    },
+    {
+      file: "shared/threads/root.ts",
+      from: "Math.min(stepMs, FENCE_STEP_MS)",
+      to: "stepMs",
+      fault: "time in which the process is suspended counts",
     },
     {
       file: "shared/map/arena.ts",
