@@ -588,9 +588,9 @@ const shared: Room = {
     },
     {
       file: "shared/channel/queue.ts",
-      from: "state !== ABANDONED && !this.thread.root.isGone(state, this.thread.nowMs)",
-      to: "!this.thread.root.isGone(state, this.thread.nowMs)",
-      fault: "a record whose writer has given up holds up the channel",
+      from: "let state = ABANDONED;",
+      to: "let state = WRITTEN;",
+      fault: "a value whose copy failed is received in part",
     },
     {
       file: "shared/threads/root.ts",
