@@ -15,6 +15,10 @@ export interface HandleParts {
 
 /** Something on its way to another thread, which counts as there until it has arrived, or `end` says that it never will. */
 export interface Departure {
+  /** For certain: it counts no more. */
+  readonly hasArrived: boolean;
+  /** Closes the end that is sent: this thread had got it only to pass it on. Before `carry`. */
+  closeOrigin(): void;
   /** A call carries it. `isRepeated`: it may arrive more than once, so that it is on its way until the call is over. */
   carry(isRepeated: boolean): void;
   /** The call that carries it is over, or it was not sent at all. */

@@ -18,7 +18,7 @@ import { AwakeCount } from "../sync/awake-count.ts";
 import { makeHandle } from "./handles.ts";
 import { withHandles, withoutHandles } from "./handles-in-data.ts";
 import { answer } from "./named.ts";
-import { FENCE_MS, Root } from "./threads/root.ts";
+import { FENCE_STEP_MS, Root } from "./threads/root.ts";
 import { setSurroundings } from "./threads/this-thread.ts";
 
 /**
@@ -45,10 +45,21 @@ function check(): void {
   );
 }
 
+const sharedNow = (): number => currentRuntime.now() + currentRuntime.originMs;
+
 function fence(token: number): Root {
   const root = Root.of(threads()[0]!);
-  root.fenceFamily(token, currentRuntime.now() + currentRuntime.originMs);
+  root.fenceFamily(token, sharedNow());
   return root;
+}
+
+/** Calls back when nothing of a thread that was fenced runs any more. Does not keep the process running. */
+function whenGone(root: Root, token: number, callback: () => void): void {
+  const check = (): void => {
+    if (root.isGone(token, sharedNow())) callback();
+    else whenGone(root, token, callback);
+  };
+  currentRuntime.setTimeout(check, FENCE_STEP_MS).unref();
 }
 
 const hooks: ThreadHooks = {
@@ -62,7 +73,7 @@ const hooks: ThreadHooks = {
     };
     if (isCertain && root.family(token).length === 1) return end();
     // It may still run for some instructions, and on Deno for ever; its own threads end after it.
-    currentRuntime.setTimeout(end, FENCE_MS).unref();
+    whenGone(root, token, end);
   },
 };
 

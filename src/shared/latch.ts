@@ -6,6 +6,7 @@
  * DAMAGED by the holder. A thread that finds its own token has lost an earlier hold to an exhausted stack, and recovers.
  */
 import { WaitTimeoutError } from "../shared-errors.ts";
+import { CountedWait } from "./threads/counted-wait.ts";
 import type { ThisThread } from "./threads/this-thread.ts";
 
 /** A token that no thread has, so it counts as dead. */
@@ -19,8 +20,7 @@ const SLEEP_MS = 0.2;
  * after FENCE_MS.
  */
 const MAIN_MS = 250;
-/** As much counts of the time between two looks: if more has passed, this thread was suspended, perhaps with the holder. */
-const MAX_STEP_MS = 1;
+const MAIN_STEP_MS = 1;
 
 /** What `run` returns if another thread has the latch. */
 export const BUSY: unique symbol = Symbol("busy");
@@ -101,8 +101,7 @@ export class Latch {
   #take(): "taken" | "recover" {
     const thread = this.#thread;
     const { now, pause } = thread.runtime;
-    let leftMs = MAIN_MS;
-    let lookedMs = 0;
+    let wait: CountedWait | undefined;
     for (let looks = 0;; looks++) {
       const outcome = this.#try();
       if (outcome !== "busy") {
@@ -113,11 +112,9 @@ export class Latch {
       if (looks < SPINS) pause();
       else if (thread.mayBlock) Atomics.wait(this.#words, this.#index, this.#holder(), SLEEP_MS);
       else {
-        const nowMs = now();
-        if (lookedMs > 0) leftMs -= Math.min(nowMs - lookedMs, MAX_STEP_MS);
-        lookedMs = nowMs;
+        wait ??= new CountedWait(now, MAIN_MS, MAIN_STEP_MS);
         // Its holder is suspended, or has died: this thread hears of that in a later turn of its event loop.
-        if (leftMs < 0) {
+        if (wait.hasPassed()) {
           throw new WaitTimeoutError(`Getting the turn to change ${this.#name}`, MAIN_MS);
         }
       }

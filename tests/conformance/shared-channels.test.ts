@@ -1,5 +1,6 @@
 /** Channels: order, ends, deaths, `select`. */
 import { describe, expect, test } from "vitest";
+import { callback } from "../../src/mod.ts";
 import {
   AtomicCounter,
   channel,
@@ -270,6 +271,62 @@ describe("an end that a call carries", () => {
     expect(await rejection(produced)).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
     sender.close();
     expect(await rejection(receiver.receive())).toMatchObject({ code: "HEDDLE_CHANNEL_CLOSED" });
+  });
+});
+
+test("an end in a nested call and in its result is closed where it only passes", async () => {
+  const { call } = pool();
+  const [sender, receiver] = channel<number>();
+  const produced = call.produceElsewhere([sender, 3]);
+  sender.close();
+  expect(await all(receiver)).toEqual([1, 1, 1]);
+  await produced;
+});
+
+describe("an end that the host sends later is gone with the worker that has not taken it", () => {
+  const ended = { code: "HEDDLE_CHANNEL_CLOSED" };
+
+  test("in an item of a stream", async () => {
+    const { call } = pool({ threads: 1 });
+    const [sender, receiver] = channel<number>();
+    const event = new Event();
+    const stop = new AbortController();
+    const items = async function* (): AsyncGenerator<[Sender<number>, Event]> {
+      yield [sender, event];
+      await event.wait();
+      for (let item = 0; item < 40; item++) yield [sender, event];
+    };
+    const sent = rejection(
+      call.sendByFirst.with({ signal: stop.signal, killAfterMs: 0 })(items()),
+    );
+    await event.wait();
+    await pause(20); // items are on their way
+    stop.abort(new Error("stop"));
+    await sent;
+    sender.close();
+    expect(await receiver.receive()).toBe(1);
+    expect(await rejection(receiver.receive())).toMatchObject(ended);
+  });
+
+  test.each(["before it dies", "after its death"])("in an answer %s", async (when) => {
+    const [sender, receiver] = channel<number>();
+    const event = new Event();
+    const stop = new AbortController();
+    const death = Promise.withResolvers<Sender<number>>();
+    const lend = () => when === "before it dies" ? sender : death.promise;
+    const made = closedAfterTest(createSharedPool({ threads: 1, host: { functions: { lend } } }));
+    const call = rejection(
+      made.call.askAndStay.with({ signal: stop.signal, killAfterMs: 0 })([callback(lend), event]),
+    );
+    await event.wait();
+    await pause(20); // the answers are on their way
+    stop.abort(new Error("stop"));
+    await call;
+    await made.call.invoke([event, "set"]); // in the next worker
+    death.resolve(sender);
+    await pause(1);
+    sender.close();
+    expect(await rejection(receiver.receive())).toMatchObject(ended);
   });
 });
 

@@ -594,9 +594,21 @@ const shared: Room = {
     },
     {
       file: "shared/channel/queue.ts",
-      from: 'if (entered === "recover") this.#recount();',
+      from: "if (isDamaged) this.#recount();",
       to: "",
       fault: "a death between two stores lets one value too many in",
+    },
+    {
+      file: "shared/channel/queue.ts",
+      from: "let state = ABANDONED;",
+      to: "let state = WRITTEN;",
+      fault: "a value whose copy failed is received in part",
+    },
+    {
+      file: "shared/threads/root.ts",
+      from: "Math.min(stepMs, FENCE_STEP_MS)",
+      to: "stepMs",
+      fault: "time in which the process is suspended counts",
     },
     {
       file: "shared/map/arena.ts",

@@ -100,8 +100,8 @@ class Host {
       wakeForSpace: () => {},
       requestSpace: () => {},
       notifyAbort: () => {},
-      postAnswer: () => {},
-      postStream: () => {},
+      postAnswer: () => true,
+      postStream: () => true,
       fail: () => {},
     };
     this.lanes.add(lane);

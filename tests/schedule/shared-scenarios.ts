@@ -2,6 +2,7 @@
 import type { Scenario } from "./scenarios.ts";
 import { channelScenarios } from "./shared-channel-scenarios.ts";
 import { enterScenarios } from "./shared-enter-scenarios.ts";
+import { largeScenarios } from "./shared-large-scenarios.ts";
 import { lockScenarios } from "./shared-lock-scenarios.ts";
 import { waitScenarios } from "./shared-wait-scenarios.ts";
 
@@ -10,4 +11,5 @@ export const sharedScenarios: Readonly<Record<string, Scenario>> = {
   ...waitScenarios,
   ...lockScenarios,
   ...channelScenarios,
+  ...largeScenarios,
 };

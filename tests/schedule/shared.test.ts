@@ -38,6 +38,12 @@ const BOUNDS: Readonly<Record<string, number>> = {
   "channel, given up or received": 1,
   "channel whose sender dies": 0,
   "channel whose receiver dies": 0,
+  "channel, large values": 1,
+  "channel, large values of two senders": 1,
+  "channel, large values for two receivers": 1,
+  "channel, a large value whose copy fails": 1,
+  "map, large values of two threads": 3,
+  "map, a large value whose thread dies": 0,
 };
 /** Random schedules of each scenario, with any number of preemptions; of those in which a thread dies. */
 const RANDOM_SCHEDULES = 500;

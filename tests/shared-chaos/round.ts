@@ -1,4 +1,4 @@
-/** One round: workers stir all kinds of shared objects and are killed at random points, the host stirs too; then everything is looked at. */
+/** One round: workers stir all kinds of shared objects and end in all kinds of ways, the host stirs too; then everything is looked at. */
 import {
   channel,
   Mutex,
@@ -14,11 +14,24 @@ import { thisThread } from "../../src/shared/threads/this-thread.ts";
 import { pause } from "../support/runtime.ts";
 import { createRandom } from "../support/random.ts";
 import {
+  EXHAUSTED_MS,
+  exhaustsMemory,
+  HEAP_MB,
+  isOfDeath,
+  type Plan,
+  randomPlan,
+  withAbort,
+} from "./deaths.ts";
+import {
   createStirPool,
   isExpected,
+  MAX_MESSAGES,
   type Message,
   type Objects,
   OPERATIONS,
+  RECEIVED,
+  SENT,
+  type StirPool,
   Stirrer,
 } from "./tasks.ts";
 
@@ -28,50 +41,67 @@ const THREADS = 3;
 const WATCHDOG_MS = 30_000;
 
 export interface Report {
+  /** Calls that ended with the death of their worker. */
   readonly kills: number;
+  /** How often the host found an object taken for too long. */
   readonly late: number;
   readonly operations: number;
   readonly faults: readonly string[];
 }
 
 function createObjects(): Objects {
-  const [sender, receiver] = channel<Message>({ capacity: 20, maxBytes: 2 ** 14 });
+  const [sender, receiver] = channel<Message>({ capacity: 20, maxBytes: 2 ** 17 });
   return {
     map: new SharedMap({ maxBytes: 2 ** 19 }),
+    bytes: new SharedMap({ maxBytes: 2 ** 20 }),
     cache: new SharedCache({ maxBytes: 2 ** 18 }),
     counts: new SharedMap({ maxBytes: 2 ** 16 }),
-    pairs: new SharedVector("i32", { length: OPERATIONS + 1 }),
+    pairs: new SharedVector("i32", { length: RECEIVED + 1 }),
+    taken: new SharedVector("u8", { length: MAX_MESSAGES }),
     mutex: new Mutex(),
     rwLock: new RwLock(),
     semaphore: new Semaphore(PERMITS),
     group: new WaitGroup(),
     sender,
     receiver,
+    faults: new SharedMap({ maxBytes: 2 ** 20 }),
   };
 }
 
-export async function chaosRound(seed: number): Promise<Report> {
+function createPool(random: () => number, exhausts: boolean): StirPool {
+  return createStirPool({
+    threads: THREADS,
+    maxConcurrency: 1, // a task that blocks for a lock must not find that another task of its thread waits for it
+    hardTimeoutMs: exhausts ? EXHAUSTED_MS : 20 + Math.floor(random() * 250),
+    maxAbandonedThreads: 16, // Deno stops threads slowly where other processes take the cores
+    ...(exhausts && { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } }),
+  });
+}
+
+/** `ms`: how long workers are killed. */
+export async function chaosRound(seed: number, ms = 2500): Promise<Report> {
   late = 0;
   const random = createRandom(seed);
   const objects = createObjects();
   const faults: string[] = [];
   let [kills, from] = [0, 1];
-  const pool = createStirPool({
-    threads: THREADS,
-    hardTimeoutMs: 20 + Math.floor(random() * 150),
-    maxAbandonedThreads: 16, // Deno stops threads slowly where other processes take the cores
-  });
-  const call = pool.call.stir.with({ onEvent: (fault) => faults.push(String(fault)) });
-  const endMs = performance.now() + 2500;
+  const exhausts = exhaustsMemory(random);
+  const pool = createPool(random, exhausts);
+  const endMs = performance.now() + ms;
+  const call = (plan: Plan, signal: AbortSignal) => {
+    const names = ["stir", "stir", "roam", "nest"] as const;
+    const name = names[Math.floor(random() * names.length)]!;
+    return pool.call[name].with({ signal, killAfterMs: 0 })(
+      [objects, Math.floor(random() * 2 ** 30), from++, plan],
+    );
+  };
   const workers = Array.from({ length: THREADS }, async () => {
     while (performance.now() < endMs && faults.length === 0) {
-      // Some end by themselves, most are killed.
-      const ms = random() < 0.2 ? 5 : 60_000;
+      const plan = randomPlan(random, exhausts);
       try {
-        await call([objects, Math.floor(random() * 2 ** 30), from++, ms]);
+        await withAbort(plan, (signal) => call(plan, signal));
       } catch (error) {
-        const { code } = error as { code?: string };
-        if (code === "HEDDLE_TIMEOUT" || code === "HEDDLE_WORKER_LOST") kills++;
+        if (isOfDeath(error)) kills++;
         else faults.push(String((error as Error).stack));
       }
     }
@@ -80,20 +110,19 @@ export async function chaosRound(seed: number): Promise<Report> {
     console.error(`seed ${seed}: stuck while ${stage}; ${JSON.stringify({ kills })}`);
     describe(objects);
     process.exit(1);
-  }, WATCHDOG_MS + 2500);
+  }, WATCHDOG_MS + ms);
   await stirHere(objects, seed, endMs, faults);
   stage = "waiting for calls";
   await Promise.all(workers);
   stage = "shutting down";
   await pool.shutdown(0);
   stage = "looking at what is left";
-  await inspect(objects, faults);
+  await inspect(objects, kills, faults);
   clearTimeout(watchdog);
   return { kills, late, operations: objects.pairs.at(OPERATIONS)!, faults };
 }
 
 let stage = "";
-/** How often the host found an object taken for too long. */
 let late = 0;
 
 /** The words of each object but their tables, for the watchdog. */
@@ -125,19 +154,22 @@ async function stirHere(
       stage = "stirring maps";
       stirrer.map();
       stirrer.cache();
+      stirrer.bytes();
       stage = "locking";
       const guard = await mutex.lock({ recover: true });
-      stirrer.pair(0, guard.wasPoisoned);
+      stirrer.pair(0, guard.wasPoisoned, "mutex");
       guard.release();
       stage = "writing";
       const written = await rwLock.write({ recover: true });
-      stirrer.pair(2, written.wasPoisoned);
+      stirrer.pair(2, written.wasPoisoned, "rwLock");
       written.release();
       stage = "acquiring";
       (await semaphore.acquire(2)).release();
-      sender.trySend(stirrer.message());
+      stage = "sending and receiving";
+      if (sender.trySend(stirrer.message())) stirrer.sent();
       const taken = receiver.tryReceive();
       if (taken !== undefined) stirrer.received(taken.value);
+      await stirrer.select();
       stage = "updating";
       await counts.update("all", (old = 0) => old + 1);
     } catch (error) {
@@ -151,8 +183,8 @@ async function stirHere(
 }
 
 /** What has to hold when only this thread is left. */
-async function inspect(objects: Objects, faults: string[]): Promise<void> {
-  const { map, cache, counts, mutex, rwLock, semaphore, group, sender, receiver } = objects;
+async function inspect(objects: Objects, kills: number, faults: string[]): Promise<void> {
+  const { map, bytes, cache, counts, mutex, rwLock, semaphore, group } = objects;
   const { root, index } = thisThread();
   const others = () =>
     Array.from({ length: root.high }, (_, at) => at).filter((at) =>
@@ -175,17 +207,31 @@ async function inspect(objects: Objects, faults: string[]): Promise<void> {
   expect("permits", semaphore.available, PERMITS);
   await group.wait({ recover: true, timeoutMs });
   expect("pending work", group.pending, 0);
-  for (const [name, each] of Object.entries({ map, cache, counts })) {
+  for (const [name, each] of Object.entries({ map, bytes, cache, counts })) {
     expect(`size of ${name}`, each.size, [...each.keys()].length);
     expect(`keys of ${name}`, new Set<unknown>(each.keys()).size, each.size);
   }
+  inspectChannel(objects, kills, expect);
+  for (const [name, stack] of objects.faults) faults.push(`${name}\n${stack}`);
+  expect("room in the map", await roomOf(map), await roomOf(new SharedMap({ maxBytes: 2 ** 19 })));
+}
+
+type Expect = (what: string, actual: unknown, expected: unknown) => void;
+
+function inspectChannel(
+  { sender, receiver, pairs }: Objects,
+  kills: number,
+  expect: Expect,
+): void {
   // It need not have ended: an end that was sent to a worker that was killed before it got it may be on its way for ever.
   let left = 0;
   while (!receiver.isEnded && receiver.tryReceive() !== undefined) left++;
   expect("values left", left <= receiver.capacity, true);
   expect("values in the channel", receiver.size, 0);
+  // A thread that dies between an operation and its count has miscounted one.
+  const lost = pairs.at(SENT)! - pairs.at(RECEIVED)! - left;
+  expect(`${lost} values lost, more than ${kills} deaths explain,`, Math.abs(lost) <= kills, true);
   sender.close();
-  expect("room in the map", await roomOf(map), await roomOf(new SharedMap({ maxBytes: 2 ** 19 })));
 }
 
 /** How many entries fit when it is empty: none of its memory is lost. */

@@ -53,8 +53,12 @@ export class FakeLane implements Lane {
   requestSpace(): void {}
 
   notifyAbort(): void {}
-  postStream(): void {}
-  postAnswer(): void {}
+  postStream(): boolean {
+    return true;
+  }
+  postAnswer(): boolean {
+    return true;
+  }
 
   fail(error: Error): void {
     this.failure ??= error;

@@ -80,16 +80,22 @@ export function runScript(
   return runFile(file, engineFlags);
 }
 
+/** The command that runs a file on this runtime. */
+export function commandOf(file: string, engineFlags: readonly string[] = []): readonly string[] {
+  const flags = runtimeName === "deno"
+    ? ["run", "-A", "--quiet", "--no-lock", ...engineFlags.map((flag) => `--v8-flags=${flag}`)]
+    : engineFlags;
+  return [process.execPath, ...flags, file];
+}
+
 /** Runs a file on this runtime. Kills it after `timeoutMs`. */
 export function runFile(
   file: string,
   engineFlags: readonly string[] = [],
   timeoutMs = 120_000,
 ): Promise<Finished> {
-  const flags = runtimeName === "deno"
-    ? ["run", "-A", "--quiet", "--no-lock", ...engineFlags.map((flag) => `--v8-flags=${flag}`)]
-    : engineFlags;
-  const child = spawn(process.execPath, [...flags, file], {
+  const [command, ...args] = commandOf(file, engineFlags);
+  const child = spawn(command!, args, {
     stdio: ["ignore", "pipe", "pipe"],
     // Flags of the test runner are not the script's.
     env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1" },

@@ -30,11 +30,11 @@ export interface Lane {
   notifyAbort(slot: number, generation: number, reason: unknown): void;
   /**
    * Posts a message for a stream or a request of the worker, and moves the objects in `transfer`. Throws DataCloneError if a
-   * part cannot be cloned or moved; does nothing if the worker is gone.
+   * part cannot be cloned or moved. False: the worker is gone.
    */
-  postStream(message: HostMessage, transfer?: readonly unknown[]): void;
+  postStream(message: HostMessage, transfer?: readonly unknown[]): boolean;
   /** The same for the answer that the worker waits for with its thread. */
-  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void;
+  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): boolean;
   /**
    * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
    */

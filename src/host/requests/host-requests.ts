@@ -5,21 +5,24 @@
  * Requests arrive among the responses of a lane, where nothing of the program may run. They are handled right after, in a
  * microtask, or by `takeAll` while the host blocks.
  */
-import { Promise, Set } from "../../builtins.ts";
+import { Map, Promise, Set } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
 import { CallbackEndedError, CallEndedError, HeddleError, PoolClosedError } from "../../errors.ts";
 import { RESULT_NAME } from "../../lane/snapshot.ts";
 import {
+  type Packed,
   packReasonOf,
   packSnapshot,
   StandaloneValues,
   toSnapshot,
 } from "../../lane/standalone-values.ts";
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
+import type { Departure } from "../../realm/handles.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { noCaller } from "../calls/caller-context.ts";
+import { Departures } from "../calls/departures.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -67,6 +70,8 @@ export class HostRequests {
   readonly #values: StandaloneValues;
   /** To be done outside of the polls. */
   #due: (() => void)[] = [];
+  /** What answers have carried, by worker. */
+  readonly #departures = new Map<number, Departures>();
   /** Calls of functions: those that run, and those that are held until the host's event loop runs. */
   readonly #open = new Set<OpenRequest>();
   #hasHeld = false;
@@ -179,6 +184,8 @@ export class HostRequests {
   onEnded(workerId: number): void {
     for (const request of this.#open) if (request.lane.id === workerId) this.#open.delete(request);
     this.#nested.onEnded(workerId, new CallEndedError());
+    this.#departures.get(workerId)?.end();
+    this.#departures.delete(workerId);
   }
 
   /** The pool has ended: no more nested calls. Hooks of workers that close may call functions still. */
@@ -203,7 +210,7 @@ export class HostRequests {
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
       this.#nested.end(nested);
-      this.#answer(request, isThrown, value);
+      this.#answer(request, isThrown, value, true);
     };
     if (this.#isClosed) return settle(true, new PoolClosedError());
     const isStuck = isSync && !this.#options.hasWorker();
@@ -333,28 +340,48 @@ export class HostRequests {
     this.#answer(request, isThrown, value);
   }
 
+  /** `passes`: another worker has sent the value. */
   #answer(
     { lane, number, isSync }: Pick<HostRequest, "lane" | "number" | "isSync">,
     isThrown: boolean,
     value: unknown,
+    passes = false,
   ): void {
     if (isSync) this.#options.dispatcher.resume(lane);
-    const post = (packed: ReturnType<typeof packSnapshot>, isThrown: boolean): void => {
+    const post = (packed: Packed, isThrown: boolean): boolean => {
       const message = {
         heddle: "answer",
         request: number,
         isThrown,
         value: packed.values,
       } as const;
-      if (isSync) lane.postAnswer(message, packed.transfer);
-      else lane.postStream(message, packed.transfer);
+      if (isSync) return lane.postAnswer(message, packed.transfer);
+      return lane.postStream(message, packed.transfer);
     };
     try {
       if (isThrown) post(packReasonOf(this.#values.snapshots, value), true);
-      else post(packSnapshot(capturePassing(this.#values.snapshots, [value], RESULT_NAME)), false);
+      else {
+        const snapshot = capturePassing(this.#values.snapshots, [value], RESULT_NAME);
+        const { departures } = snapshot;
+        if (passes) departures?.forEach((departure) => departure.closeOrigin());
+        let isPosted = false;
+        try {
+          isPosted = post(packSnapshot(snapshot), false);
+        } finally {
+          if (departures !== undefined) this.#carry(lane, departures, isPosted);
+        }
+      }
     } catch (error) {
       endStreams([value]); // nobody reads it
       post(packReasonOf(this.#values.snapshots, error), true);
     }
+  }
+
+  /** Parts of an answer that count as being on their way: until they have arrived, or the worker has ended. */
+  #carry({ id }: Lane, departures: readonly Departure[], isPosted: boolean): void {
+    const all = isPosted ? this.#departures.get(id) ?? new Departures() : new Departures();
+    all.carry(departures);
+    if (isPosted) this.#departures.set(id, all);
+    else all.end();
   }
 }

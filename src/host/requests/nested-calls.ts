@@ -86,7 +86,10 @@ export class NestedCalls {
   /** Makes the call. Settles by `resolve` or `reject`, which must call `end`. */
   make(nested: Nested, { task, snapshot, settings }: Made, resolve: Resolve, reject: Reject): void {
     const { refusal } = nested;
-    if (refusal !== undefined) return reject(refusal.reason);
+    if (refusal !== undefined) {
+      snapshot.departures?.forEach((departure) => departure.end());
+      return reject(refusal.reason);
+    }
     const call = this.#options.submitter.submitNested(task, snapshot, settings, resolve, reject);
     if (nested.isOver) return; // settled while it was made
     call.markStateful().context = nested.context;

@@ -106,6 +106,8 @@ export class NestedRequests {
     const { snapshots, signatures, hasContext } = this.#options;
     const declared = signatures[task]?.args;
     const sent = hasContext ? withContext(args, context, declared?.length ?? 0) : args;
-    return capturePassing(snapshots, sent, ARGUMENTS, declared);
+    const snapshot = capturePassing(snapshots, sent, ARGUMENTS, declared);
+    snapshot.departures?.forEach((departure) => departure.closeOrigin());
+    return snapshot;
   }
 }

@@ -14,6 +14,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
 import { CallSources } from "../../streams/call-sources.ts";
 import { type AnyIterator, StreamProducer } from "../../streams/stream-producer.ts";
+import { Departures } from "../calls/departures.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { CallWatch, InFlight, PendingCall } from "../calls/in-flight.ts";
 
@@ -64,6 +65,8 @@ class LaneSources implements CallWatch {
   /** Set by the first request, and the same for all. */
   #lane!: Lane;
   #id!: Omit<StreamId, "index">;
+  /** What its items have carried. */
+  readonly #departures = new Departures();
 
   constructor(sources: readonly AnyIterator[], options: ArgumentSourcesOptions) {
     this.#options = options;
@@ -85,13 +88,14 @@ class LaneSources implements CallWatch {
 
   onOver(): void {
     this.#sources.onOver();
+    this.#departures.end();
   }
 
   #open(id: StreamId, iterator: AnyIterator, run: (work: () => void) => void): LaneSender {
     const { runtime, maxPayloadBytes } = this.#options;
     const lane = this.#lane;
     const post = (reason?: PackedReason, isOfReturn = false): void =>
-      lane.postStream({ heddle: "end", ...id, reason, isOfReturn });
+      void lane.postStream({ heddle: "end", ...id, reason, isOfReturn });
     const onEnd = (isThrown: boolean, value: unknown, isOfReturn: boolean): void => {
       this.#sources.forget(id.index);
       try {
@@ -108,7 +112,7 @@ class LaneSources implements CallWatch {
       run,
       onPause: () => {},
       onEnd,
-      writer: new ItemWriter(lane, id, runtime, maxPayloadBytes),
+      writer: new ItemWriter(lane, id, this.#departures, runtime, maxPayloadBytes),
     });
     return { producer, abandon: () => post(packReason(runtime, new StreamClosedError())) };
   }
@@ -131,15 +135,23 @@ class ItemWriter {
   readonly isFull = false;
   readonly #lane: Lane;
   readonly #id: StreamId;
+  readonly #departures: Departures;
   readonly #codec: Codec;
   readonly #snapshots: SnapshotEncoder;
   readonly #batch: ItemBatch;
   /** Key lists sent so far. */
   #keyLists = 0;
 
-  constructor(lane: Lane, id: StreamId, access: Runtime, maxPayloadBytes: number) {
+  constructor(
+    lane: Lane,
+    id: StreamId,
+    departures: Departures,
+    access: Runtime,
+    maxPayloadBytes: number,
+  ) {
     this.#lane = lane;
     this.#id = id;
+    this.#departures = departures;
     // Of its own: messages are not in order with the key lists that the ring announces.
     this.#codec = new Codec({ access, origin: 0, maxPayloadBytes, allowsBorrow: false });
     this.#snapshots = new SnapshotEncoder(this.#codec, 0);
@@ -168,6 +180,7 @@ class ItemWriter {
         ({ transfer } = snapshot);
         ({ attachments } = snapshot.payload!);
         buffer = snapshot.payload!.buffer!;
+        if (snapshot.departures !== undefined) this.#departures.carry(snapshot.departures);
       }
     } finally {
       this.#batch.clear();

@@ -234,22 +234,24 @@ export class ThreadLane implements Lane, Receiver {
     this.#cause ??= postAbort(this.#runtime, post, slot, generation, reason);
   }
 
-  postStream(message: HostMessage, transfer: readonly unknown[] = []): void {
-    if (this.#state === "gone") return;
+  postStream(message: HostMessage, transfer: readonly unknown[] = []): boolean {
+    if (this.#state === "gone") return false;
     this.#mirror?.flush();
     try {
       this.#handle.post(message, transfer);
+      return true;
     } catch (error) {
       throw new DataCloneError(textOf(error), { cause: error });
     }
   }
 
-  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): void {
-    if (this.#state === "gone") return;
+  postAnswer(message: AnswerMessage, transfer: readonly unknown[]): boolean {
+    if (this.#state === "gone") return false;
     this.endpoint.messages.postOther(message, transfer);
     // SYNC(answers): pairs with `requestSync` in worker/requests/host-requests.ts.
     Atomics.add(this.#control, ANSWERS, 1);
     Atomics.notify(this.#control, ANSWERS);
+    return true;
   }
 
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */

@@ -68,7 +68,7 @@ abstract class End extends Uncloneable {
   /** The codec asks when it sends the end. */
   #send(): HandleParts {
     this.checkOpen();
-    const { name, departure } = this.queue.ends.depart(this.#side);
+    const { name, departure } = this.queue.ends.depart(this.#side, () => this.shut(undefined));
     const { buffer } = this.queue.memory;
     return { kind: `channel:${this.#side}:${name}`, buffer, departure };
   }

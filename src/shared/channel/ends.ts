@@ -86,9 +86,9 @@ export class Ends extends Guarded {
 
   /**
    * An end of this thread is being sent: what `arrive` needs, and its way. It counts as an end until it has arrived. If it may arrive more than
-   * once, or too many are on their way, it counts until `end`.
+   * once, or too many are on their way, it counts until `end`. `close` closes the end.
    */
-  depart(side: Side): { readonly name: string; readonly departure: Departure } {
+  depart(side: Side, close?: () => void): { readonly name: string; readonly departure: Departure } {
     const { token } = this.thread;
     const number = this.locked(() => {
       const at = this.#record();
@@ -102,7 +102,12 @@ export class Ends extends Guarded {
       Atomics.store(this.words, slot, next << 1 | bitOf(side));
       return next;
     });
-    return { name: `${token}:${number}`, departure: new OwnDeparture(this, side, number) };
+    return { name: `${token}:${number}`, departure: new OwnDeparture(this, side, number, close) };
+  }
+
+  /** Whether a departure of this thread has left its slot. */
+  hasArrived(side: Side, number: number): boolean {
+    return number !== 0 && this.#slotOf(this.#own, number << 1 | bitOf(side)) < 0;
   }
 
   /** A departure of this thread that has a slot may arrive more than once: it counts until `endDeparture`. */
@@ -250,16 +255,28 @@ class OwnDeparture implements Departure {
   readonly #ends: Ends;
   readonly #side: Side;
   #number: number;
+  /** Refers to the end, which may be collected while it is on its way. */
+  #close: (() => void) | undefined;
   #carriers = 0;
 
-  constructor(ends: Ends, side: Side, number: number) {
+  constructor(ends: Ends, side: Side, number: number, close: (() => void) | undefined) {
     this.#ends = ends;
     this.#side = side;
     this.#number = number;
+    this.#close = close;
+  }
+
+  closeOrigin(): void {
+    this.#close?.();
+  }
+
+  get hasArrived(): boolean {
+    return this.#ends.hasArrived(this.#side, this.#number);
   }
 
   carry(isRepeated: boolean): void {
     this.#carriers++;
+    this.#close = undefined;
     if (this.#number === 0 || !isRepeated) return;
     this.#ends.keepAway(this.#side, this.#number);
     this.#number = 0;

@@ -23,7 +23,8 @@
  *   12416 ring
  *
  * A record: length in bytes, its header included, its number, and its state; then the value at byte 16. A length of -n skips n bytes to the start
- * of the ring. State: WRITTEN; the token of the thread that writes a large value outside the latch, which alone changes it to WRITTEN or ABANDONED.
+ * of the ring. State: WRITTEN, or the token of the thread that writes a large value outside the latch: the holder of the send latch writes it before `tail`; then
+ * that thread alone, token → WRITTEN or ABANDONED.
  * Receivers skip ABANDONED records and those whose writer is dead. Positions are counts of bytes that wrap as int32. A dead holder of a latch leaves nothing half-done that matters: a record
  * without a new `tail` is not there, and numbers are set, not counted, so the next operation corrects them.
  */

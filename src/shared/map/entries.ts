@@ -2,6 +2,7 @@
 import { SharedMemoryFullError } from "../../shared-errors.ts";
 import { show } from "../../option-checks.ts";
 import type { ObjectMemory } from "../memory.ts";
+import { CountedWait } from "../threads/counted-wait.ts";
 import type { ThisThread } from "../threads/this-thread.ts";
 import { type Values, valuesOf } from "../values.ts";
 import type { HashedKey, Key } from "./keys.ts";
@@ -10,6 +11,8 @@ import { type IsWanted, type Life, Table } from "./table.ts";
 
 /** How long a change waits for memory that a reader holds: longer than it takes to know that a thread is gone that was stopped. */
 const MAX_HELD_MS = 250;
+/** As much of it counts between two attempts, each of which takes up to GRACE_MS. */
+const HELD_STEP_MS = 4;
 
 /** What is there of a key. Undefined: nothing. */
 export type Found = { readonly value: unknown; readonly version: number } | undefined;
@@ -58,11 +61,11 @@ export class Entries {
     const outcome = this.#values.encode(value, () => nameOf(key), (encoded) => {
       let result = table.put(hashed, encoded, life, isWanted);
       if (result === "held") {
-        const endMs = this.#thread.runtime.now() + MAX_HELD_MS;
+        const wait = new CountedWait(this.#thread.runtime.now, MAX_HELD_MS, HELD_STEP_MS);
         do {
           this.#thread.rest();
           result = table.put(hashed, encoded, life, isWanted);
-        } while (result === "held" && this.#thread.runtime.now() < endMs);
+        } while (result === "held" && !wait.hasPassed());
       }
       return result;
     });

@@ -15,7 +15,9 @@
  *   3    async                 any thread adds; its thread waits for it in its event loop
  *   4    entitled              the thread that begins the life: life, after the parent; a thread that fences it: ~life
  *   5    parent                token of the thread that starts it: the thread that begins the life
- *   6    fenced at             the thread that fences it: milliseconds of the shared clock, low 31 bits
+ *   6    looked at             when it was fenced, or a thread last looked at it after that: milliseconds of the shared clock, low 31 bits;
+ *                              the thread that fences it, then compare-exchange by any
+ *   7    fenced for            milliseconds that count: the thread that fences it sets 0; the one that moved `looked at` on adds
  *   32   visits                its own thread: odd while it reads a map; the thread that begins the life: even
  *
  * A token names one life of one record: `index | life << 8`, 30 bits, never 0. docs/internals/shared.md has the protocol.
@@ -47,7 +49,8 @@ const SYNC = 2;
 const ASYNC = 3;
 const ENTITLED = 4;
 const PARENT = 5;
-const FENCED_AT = 6;
+const LOOKED_AT = 6;
+const FENCED_FOR = 7;
 const VISITS = 32;
 
 /** Bits of `waits`. */
@@ -57,6 +60,8 @@ export const IN_LOOP = 2;
 const TIME_MASK = 0x7fff_ffff;
 /** How long a thread that was fenced may go on with an operation that it has begun. */
 export const FENCE_MS = 100;
+/** As much counts of the time between two looks: if more has passed, the process was suspended, and that thread with it. */
+export const FENCE_STEP_MS = 10;
 
 export const indexOf = (token: number): number => token & (MAX_THREADS - 1);
 const lifeOf = (token: number): number => token >>> INDEX_BITS;
@@ -176,7 +181,8 @@ export class Root {
   /** From now on the thread's operations throw; it still counts as alive. A second time changes nothing. `nowMs`: of the shared clock. */
   fence(token: number, nowMs: number): void {
     if (!this.isEntitled(token)) return;
-    Atomics.store(this.words, recordAt(indexOf(token)) + FENCED_AT, nowMs & TIME_MASK);
+    Atomics.store(this.words, recordAt(indexOf(token)) + LOOKED_AT, nowMs & TIME_MASK);
+    Atomics.store(this.words, recordAt(indexOf(token)) + FENCED_FOR, 0);
     Atomics.compareExchange(
       this.words,
       recordAt(indexOf(token)) + ENTITLED,
@@ -215,14 +221,21 @@ export class Root {
 
   /**
    * Whether nothing of a thread will touch shared memory any more: it is dead, or it was fenced so long ago that what it had begun is over.
-   * The second is known before the thread that started it has heard of its end. `nowMs`: of the shared clock.
+   * The second is known before the thread that started it has heard of its end, but not at the first look. `nowMs`: of the shared clock.
    */
   isGone(token: number, nowMs: number): boolean {
     if (!this.isAlive(token)) return true;
     const at = recordAt(indexOf(token));
     if (Atomics.load(this.words, at + ENTITLED) !== ~lifeOf(token)) return false;
+    const lookedMs = Atomics.load(this.words, at + LOOKED_AT);
     // Signed, in 31 bits: it may have been fenced after `nowMs` was read.
-    return nowMs - Atomics.load(this.words, at + FENCED_AT) << 1 >> 1 >= FENCE_MS;
+    const stepMs = nowMs - lookedMs << 1 >> 1;
+    const now = nowMs & TIME_MASK;
+    if (
+      stepMs > 0 &&
+      Atomics.compareExchange(this.words, at + LOOKED_AT, lookedMs, now) === lookedMs
+    ) Atomics.add(this.words, at + FENCED_FOR, Math.min(stepMs, FENCE_STEP_MS));
+    return Atomics.load(this.words, at + FENCED_FOR) >= FENCE_MS;
   }
 
   /** Whether a thread may touch shared data: it was not stopped. For the thread itself. */

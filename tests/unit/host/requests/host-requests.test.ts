@@ -7,6 +7,7 @@ import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight
 import type { Dispatcher } from "../../../../src/host/dispatch/dispatcher.ts";
 import type { Cancellation } from "../../../../src/host/limits/cancellation.ts";
 import type { Lane } from "../../../../src/host/lanes/lane.ts";
+import { type Departure, HANDLE } from "../../../../src/realm/handles.ts";
 import { HostRequests } from "../../../../src/host/requests/host-requests.ts";
 import { SnapshotEncoder } from "../../../../src/lane/snapshot.ts";
 import { SnapshotReader } from "../../../../src/lane/snapshot-reader.ts";
@@ -406,4 +407,26 @@ test("the calls of a worker end with it", () => {
   requests.close();
   request(0, add(0, 0), ["task", "g"]);
   expect([codeOf(take()[0]!), inFlight.callsOf(1)]).toEqual(["HEDDLE_POOL_CLOSED", []]);
+});
+
+test("what a nested call carries is not on its way if the call is not made, because its worker has ended", () => {
+  const { requests, add, take } = createHost(2);
+  const { slot, generation } = add(0, 0);
+  const events: string[] = [];
+  const departure: Departure = {
+    hasArrived: false,
+    closeOrigin: () => void events.push("closed"),
+    carry: () => void events.push("carried"),
+    end: () => void events.push("ended"),
+  };
+  class End {}
+  const value = { kind: "channel", buffer: new SharedArrayBuffer(8), departure };
+  const end = Object.defineProperty(new End(), HANDLE, { value });
+  const header: RequestHeader = ["task", "g"];
+  const lane = { id: 0, postStream: () => false } as unknown as Lane;
+  requests.onRecord(lane, { slot, generation, number: 0, isSync: false }, [end, header]);
+  requests.onEnded(0);
+  requests.takeAll();
+  expect(events).toEqual(["closed", "ended"]);
+  take();
 });
