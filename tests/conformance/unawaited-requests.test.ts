@@ -158,6 +158,7 @@ test("a result of a function of the host that cannot be looked at rejects its re
   });
   const bad: unknown[] = [
     {
+      // oxlint-disable-next-line unicorn/no-thenable -- such a value is what is tested
       get then() {
         throw no;
       },
