@@ -43,6 +43,7 @@ const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
   ["calls > come from many tasks of many workers at once", SYNC],
   ["calls > take and return every kind of value", SYNC],
   ["calls > take as many arguments as a function of the runtime does", DEPTH],
+  ["callbacks > take as many arguments as a call does", DEPTH],
   ["errors > keep their class", SYNC],
   ["errors > of unknown names say what there is", SYNC],
   ["errors > of values that cannot be cloned", SYNC],
