@@ -6,8 +6,11 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** Lets wakes be lost, so it needs the sources. */
-export const LOST_WAKES = "conformance/lost-wakes.test.ts";
+/** Let wakes be lost, and hold what a stopped thread holds: with the parts of heddle, so they need the sources. */
+export const OF_SOURCES: readonly string[] = [
+  "conformance/lost-wakes.test.ts",
+  "conformance/suspension.test.ts",
+];
 
 /** Conformance tests against the packed and installed package instead of the sources. */
 export function preparePackageTest(): string {
@@ -50,7 +53,9 @@ export function preparePackageTest(): string {
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));
   // These reach into the sources; everything else uses what the package exports.
-  for (const file of ["support/codec.ts", "support/endpoints.ts", "support/rings.ts", LOST_WAKES]) {
+  for (
+    const file of ["support/codec.ts", "support/endpoints.ts", "support/rings.ts", ...OF_SOURCES]
+  ) {
     rmSync(join(target, "tests", file), { force: true });
   }
   writeFileSync(join(target, "package.json"), '{ "type": "module", "private": true }\n');

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
 import { firefox, hasBrowser } from "../tests/support/browser.ts";
-import { LOST_WAKES, preparePackageTest } from "./package-test.ts";
+import { OF_SOURCES, preparePackageTest } from "./package-test.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
@@ -230,7 +230,7 @@ const ofOldest = [
   ...conformance("shared-handles", "shared-locks", "shared-maps", "stacks", "streams"),
   ...conformance("structs", "structured-clone", "sync", "thread-budget", "transfer", "with"),
 ];
-const ofSources = [`tests/${LOST_WAKES}`, "tests/stress"];
+const ofSources = [...OF_SOURCES.map((file) => `tests/${file}`), "tests/stress"];
 /** Timers are captured when heddle is loaded, by the same code everywhere: once per engine. */
 const fakeTimers = { ...built, env: { HEDDLE_TEST_FAKE_TIMERS: "1" } };
 /** Machines are processes of their own, on all three runtimes. */
