@@ -188,7 +188,7 @@ export class Replies {
   }
 
   /**
-   * The task threw: an error by its fields, anything else as it is. What the stop of this thread makes tasks throw is not sent.
+   * The task threw: an error by its fields, anything else as it is. Errors that tasks throw because this thread is being stopped are not sent.
    * `word`: OF_RETURN or 0.
    */
   thrown(slot: number, generation: number, reason: unknown, word = 0): void {

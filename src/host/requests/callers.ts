@@ -1,5 +1,5 @@
 /**
- * Which call makes a request, and whether the host waits for that while it blocks: the edges of the graph of who waits for whom.
+ * Which call makes a request, and whether the host waits for that while it blocks: the edges of the wait-for graph.
  * The host waits for its call; a call for those that it has made; a worker that waits with its thread holds up all that runs
  * there. docs/internals/host-requests.md explains it.
  */

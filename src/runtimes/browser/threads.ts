@@ -166,7 +166,7 @@ function createHandle(worker: Worker, url: URL | undefined, blob?: string): Work
 
 /**
  * Scripts of other origins can be imported, but no worker may start with one. By `import()`, since documents without an origin
- * (sandboxed frames) start no module of a `blob:` URL. What comes before the script is loaded is dispatched again then.
+ * (sandboxed frames) start no module of a `blob:` URL. Messages that come before the script is loaded are dispatched again then.
  */
 function foreignWorker(url: URL): WorkerHandle {
   const source = `const early = [];
