@@ -81,7 +81,7 @@ export class PayloadMessages {
     return sequence;
   }
 
-  /** Posts a message that belongs to no record. The other side must be waiting for it in `takeOther`. */
+  /** Posts a message that belongs to no record. The other side waits for it in `takeOther`, or looks for it by `takeNotice`. */
   postOther(message: object, transfer: readonly unknown[]): void {
     try {
       this.#port.post(message, transfer);
@@ -92,18 +92,20 @@ export class PayloadMessages {
     }
   }
 
-  /** The message of `postOther`, if it is there. Rethrows the error of deserializing it. */
-  takeOther(): unknown {
+  /** The message of `postOther` that is wanted, if it is there. Others are notices. Rethrows the error of deserializing it. */
+  takeOther(isWanted: (message: unknown) => boolean): unknown {
     for (let next = this.#port.receive(); next !== undefined; next = this.#port.receive()) {
       const { message } = next;
-      if (!Array.isArray(message)) return message;
-      this.#untaken.set(this.#received, () => message);
-      this.#received = (this.#received + 1) | 0;
+      if (Array.isArray(message)) {
+        this.#untaken.set(this.#received, () => message);
+        this.#received = (this.#received + 1) | 0;
+      } else if (message === undefined || isWanted(message)) return message;
+      else this.#notices.push(message);
     }
     return undefined;
   }
 
-  /** The next message of a worker that belongs to no record, which can always be deserialized. */
+  /** The next message that belongs to no record, which can always be deserialized. */
   takeNotice(): unknown {
     if (this.#notices.length > 0) return this.#notices.shift();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {

@@ -202,6 +202,11 @@ export interface SharedMessage {
   readonly body: unknown;
 }
 
+/** Both ways: a message is on the payload port, where a thread that waits without its event loop finds it. */
+export interface NoticeMessage {
+  readonly heddle: "notice";
+}
+
 /**
  * Worker to host. A bare WAKE is a message as well: the host is parked and a response is ready. Errors are
  * encoded by the codec (`packError`).
@@ -211,8 +216,7 @@ export type WorkerMessage =
   | MirrorMessage
   | StartOutcome
   | { readonly heddle: "flushed" }
-  /** A message is on the payload port, where a host that blocks finds it. */
-  | { readonly heddle: "notice" }
+  | NoticeMessage
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | TaskMessage

@@ -23,6 +23,8 @@ interface SharedRealm {
   post(body: unknown): void;
   /** Receives what comes back. */
   receive: ((body: unknown) => void) | undefined;
+  /** Takes what has come back: for a thread that waits without its event loop (`pool.sync`). */
+  take(): void;
 }
 
 /** Requests of tasks to their host. Settings are plain data: those of `NestedSettings`. */

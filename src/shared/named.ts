@@ -2,7 +2,7 @@
  * Names: the same name is the same object in every thread of the process. The first thread keeps the table; workers ask the
  * thread that started them, which asks its own.
  */
-import { Error, Map, Promise } from "../builtins.ts";
+import { Map, Promise } from "../builtins.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { invalid, show } from "../option-checks.ts";
 import { workerRealm } from "../realm/worker-realm.ts";
@@ -39,9 +39,10 @@ interface Question {
   readonly made: SharedArrayBuffer;
 }
 
-type Answer =
-  | { readonly id: number; readonly entry: Entry }
-  | { readonly id: number; readonly error: string };
+interface Answer {
+  readonly id: number;
+  readonly entry: Entry;
+}
 
 const KEY = Symbol.for("heddle.shared.names");
 
@@ -50,7 +51,7 @@ interface Names {
   readonly entries: Map<string, Entry>;
   /** The handle of each, in this copy of heddle or another. */
   readonly handles: Map<string, object>;
-  readonly questions: Map<number, (answer: Answer) => void>;
+  readonly questions: Map<number, (entry: Entry) => void>;
   next: number;
 }
 
@@ -59,49 +60,39 @@ function names(): Names {
   return global[KEY] ??= { entries: new Map(), handles: new Map(), questions: new Map(), next: 0 };
 }
 
-/** The entry of a name, which this thread or one above it has, or takes from `made`. */
-function resolve(wanted: Wanted, made: SharedArrayBuffer): Promise<Entry> {
+/**
+ * Finds the entry of a name, which this thread or one above it has, or takes from `made`. By a callback: a thread that waits for
+ * the worker that asks (`pool.sync`) runs no promises.
+ */
+function find(wanted: Wanted, made: SharedArrayBuffer, onFound: (entry: Entry) => void): void {
   const { entries, questions } = names();
   const known = entries.get(wanted.name);
-  if (known !== undefined) return Promise.resolve(known);
+  if (known !== undefined) return onFound(known);
   const shared = workerRealm()?.shared;
   if (shared === undefined) {
     const entry = { ...wanted, buffer: made };
     entries.set(wanted.name, entry);
-    return Promise.resolve(entry);
+    return onFound(entry);
   }
   shared.receive ??= (body) => {
-    const answer = body as Answer;
-    questions.get(answer.id)?.(answer);
-    questions.delete(answer.id);
+    const { id, entry } = body as Answer;
+    questions.get(id)?.(entry);
+    questions.delete(id);
   };
-  return new Promise((resolve, reject) => {
-    const id = names().next++;
-    questions.set(id, (answer) => {
-      if ("error" in answer) return reject(new Error(answer.error));
-      // Somebody may have asked in between.
-      const entry = entries.get(wanted.name) ?? answer.entry;
-      entries.set(wanted.name, entry);
-      resolve(entry);
-    });
-    shared.post({ id, wanted, made } satisfies Question);
+  const id = names().next++;
+  questions.set(id, (found) => {
+    // Somebody may have asked in between.
+    const entry = entries.get(wanted.name) ?? found;
+    entries.set(wanted.name, entry);
+    onFound(entry);
   });
+  shared.post({ id, wanted, made } satisfies Question);
 }
 
 /** A worker has asked. */
 export function answer(body: unknown, reply: (body: unknown) => void): void {
   const { id, wanted, made } = body as Question;
-  const { entries } = names();
-  if (workerRealm() === undefined && !entries.has(wanted.name)) {
-    entries.set(wanted.name, { ...wanted, buffer: made });
-  }
-  // At once: this thread may be waiting for the task that asks (`pool.sync`).
-  const entry = entries.get(wanted.name);
-  if (entry !== undefined) return reply({ id, entry } satisfies Answer);
-  resolve(wanted, made).then(
-    (entry) => reply({ id, entry } satisfies Answer),
-    (error) => reply({ id, error: String(error) } satisfies Answer),
-  );
+  find(wanted, made, (entry) => reply({ id, entry } satisfies Answer));
 }
 
 /**
@@ -118,7 +109,8 @@ export async function namedMemory(
   const thread = thisThread();
   const wanted = { name, kind: label, options: describe(options()) };
   const known = names().entries.get(name);
-  const entry = known ?? await resolve(wanted, make().buffer);
+  const entry = known ??
+    await new Promise<Entry>((resolve) => find(wanted, make().buffer, resolve));
   if (entry.kind !== label || entry.options !== wanted.options) {
     throw new InvalidArgumentError(
       `The shared ${entry.kind} ${

@@ -29,6 +29,7 @@ import {
   type AbortMessage,
   FLUSH,
   type HostMessage,
+  type NoticeMessage,
   type ProfileMessage,
   type ProfileResponse,
   type SharedMessage,
@@ -108,7 +109,9 @@ function serveThread(): void {
 }
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
-function isMarked(message: unknown): message is AbortMessage | HostMessage | SharedMessage {
+function isMarked(
+  message: unknown,
+): message is AbortMessage | HostMessage | SharedMessage | NoticeMessage {
   return typeof message === "object" && message !== null && "heddle" in message;
 }
 
@@ -136,7 +139,8 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
   const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
-      if (message.heddle === "shared") realm.shared.receive?.(message.body);
+      if (message.heddle === "notice") realm.shared.take();
+      else if (message.heddle === "shared") realm.shared.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
       else if (message.heddle === "answer") requests.onAnswer(message);
       else if (message.heddle === "mirror") {
@@ -150,6 +154,8 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
     refuse(start.version, site);
     return receive;
   }
+  const endpoint = createEndpoint(start, codec, port);
+  realm.shared.take = () => takeNotices(endpoint, receive);
   parent.onExit(() => announceEnd(start));
   const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
   site.enter(realm, start, () => {
@@ -159,7 +165,7 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
         exitSoon(1, site);
         return;
       }
-      const early = { codec, control, signals, requests, port, mirror, notify };
+      const early = { endpoint, control, signals, requests, port, mirror, notify };
       loop = createLoop(start, realm, early, loaded, site);
       taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
       onStarted({ heddle: "ready", ...loaded.packed });
@@ -194,10 +200,21 @@ function createRealm(
     teardowns: [],
     emit: undefined,
     requests,
-    shared: { post: (body) => notify({ heddle: "shared", body }), receive: undefined },
+    shared: {
+      post: (body) => notify({ heddle: "shared", body }),
+      receive: undefined,
+      take: () => {},
+    },
     unpack: (data) => unpackData(data, runtime),
   };
   return realm;
+}
+
+/** Takes what the host has posted on the payload port, where a worker that waits without its event loop finds it. */
+function takeNotices({ messages }: Endpoint, receive: (message: unknown) => void): void {
+  for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
+    receive(next);
+  }
 }
 
 function announceStart(
@@ -265,7 +282,7 @@ function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
 
 /** What a worker has before it loads its tasks. */
 interface EarlyParts {
-  readonly codec: Codec;
+  readonly endpoint: Endpoint;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly signals: TaskSignals;
   readonly requests: HostRequests;
@@ -278,12 +295,11 @@ interface EarlyParts {
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { codec, control, signals, requests, port, mirror, notify }: EarlyParts,
+  { endpoint, control, signals, requests, port, mirror, notify }: EarlyParts,
   { tasks, context }: LoadedTasks,
   site: Served,
 ): WorkerLoop {
   const { parent, post, isHost } = site;
-  const endpoint = createEndpoint(start, codec, port);
   links.current?.attach(endpoint, port, () => loop.onWakeMessage());
   if (mirror !== undefined) followEndpoint(mirror, endpoint, start);
   const replies = new Replies(

@@ -17,8 +17,10 @@ import {
   SharedVector,
   WaitGroup,
 } from "../../src/mod-shared.ts";
+import { createNamedPool } from "../fixtures/named-below-tasks.ts";
 import { createSharedPool, type SharedPool } from "../fixtures/shared-tasks.ts";
 import { closedAfterTest, rejection } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
 
 const pool = (...args: Parameters<typeof createSharedPool>): SharedPool =>
   closedAfterTest(createSharedPool(...args));
@@ -119,6 +121,36 @@ describe("a name is one object", () => {
     expect((error as Error).message).toMatch(
       /"options" was made with maxBytes 1048576, ttlMs Infinity, and/,
     );
+  });
+});
+
+describe("a name reaches a worker", () => {
+  const named = (...args: Parameters<typeof createNamedPool>): ReturnType<typeof createNamedPool> =>
+    closedAfterTest(createNamedPool(...args));
+
+  test("below some that wait with their threads", async () => {
+    const { call, sync } = named();
+    expect(await call.countBelow("new", 2)).toBe(1);
+    (await shared.map<string, number>("known")).set("count", 5);
+    expect(sync.countBelow("known", 2)).toBe(6); // the first thread waits as well
+    expect(sync.countBelow("new below", 1)).toBe(1);
+  });
+
+  test("while the answer for the one above it is under way", async () => {
+    expect(await named().call.countBoth("both")).toEqual([1, 2]);
+  });
+
+  test("below one that waits with its thread in its setup", async () => {
+    const setup = new URL("../fixtures/setup-named.ts", import.meta.url);
+    const { call } = named({ worker: { setup } });
+    expect(await call.contextOf()).toBe(1);
+  });
+
+  test("that waits with its thread for a function of its host", async () => {
+    const functions = { pause: () => pause(20).then(() => "paused") };
+    const { call } = named({ host: { functions } });
+    expect(await call.countAround(["around", "about"])).toEqual(["paused", 1, 1]);
+    expect(await call.count("around")).toBe(2);
   });
 });
 

@@ -759,6 +759,12 @@ const requests: Room = {
       to: "",
       fault: "a notice that comes before a payload is lost",
     },
+    {
+      file: "lane/payload-port.ts",
+      from: "else this.#notices.push(message);",
+      to: "",
+      fault: "a notice that comes before the answer of a request is lost",
+    },
   ],
 };
 

@@ -8,6 +8,7 @@ import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { BlockableTimers } from "./blockable-timers.ts";
+import { workerRealm } from "../../realm/worker-realm.ts";
 import type { Observing } from "../observe/observing.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -30,6 +31,7 @@ export function createBlocking(
     if (isTick) {
       timers.runDue(runtime.now());
       supervisor.checkLoad();
+      workerRealm()?.shared.take(); // a worker below this one may wait for it
     }
     const hasOpened = broadcasts.runFinished();
     const hasNews = supervisor.checkWorkers(isTick);

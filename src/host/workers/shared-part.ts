@@ -6,14 +6,17 @@ import {
   type ThreadWords,
   WORKERS,
 } from "../../realm/thread-hooks.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Endpoint } from "../../lane/endpoint.ts";
+import { links } from "../../lane/links.ts";
+import type { NoticeMessage, SharedMessage } from "../../protocol/start-data.ts";
+import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 import { loadShared } from "../../shared-entry.ts";
 
 /** Node cannot load a module at once while the program imports it: then it is there some milliseconds later. */
 const RETRY_MS = 10;
 
 /** Does something with what `heddle/shared` does for this thread. */
-export function withShared(runtime: Runtime, use: (hooks: ThreadHooks) => void): void {
+function withShared(runtime: Runtime, use: (hooks: ThreadHooks) => void): void {
   try {
     loadShared(runtime, "A worker shares data");
   } catch {
@@ -21,6 +24,23 @@ export function withShared(runtime: Runtime, use: (hooks: ThreadHooks) => void):
     return;
   }
   use(threadHooks()!);
+}
+
+/** Answers a question of a worker, on its payload port: it may be waiting without its event loop (`pool.sync`). */
+export function answerShared(
+  runtime: Runtime,
+  question: unknown,
+  { messages }: Pick<Endpoint, "messages">,
+  handle: Pick<WorkerHandle, "post">,
+): void {
+  withShared(runtime, ({ onMessage }) => {
+    onMessage(question, (body) => {
+      const message: SharedMessage = { heddle: "shared", body };
+      if (links.current !== undefined) return handle.post(message); // ports are read by events there
+      messages.postOther(message, []);
+      handle.post({ heddle: "notice" } satisfies NoticeMessage);
+    });
+  });
 }
 
 /** The worker with these words is being stopped by force. */

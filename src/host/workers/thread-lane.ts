@@ -55,7 +55,7 @@ import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-option
 import { postAbort } from "./abort-message.ts";
 import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
-import { endSharing, stopSharing, withShared } from "./shared-part.ts";
+import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
 import { StartTimer } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
 import { lateStart, startErrorOf } from "./worker-failures.ts";
@@ -354,9 +354,7 @@ export class ThreadLane implements Lane, Receiver {
         this.#events.onTaskMessage(this, message);
         return;
       case "shared":
-        withShared(this.#runtime, ({ onMessage }) => {
-          onMessage(message.body, (body) => this.#handle.post({ heddle: "shared", body }));
-        });
+        answerShared(this.#runtime, message.body, this.endpoint, this.#handle);
         return;
       case "full":
         this.#events.onFull(this, message.isFarOver);

@@ -157,12 +157,13 @@ export class HostRequests {
     const port = parts.endpoint.messages;
     let seen = Atomics.load(control, ANSWERS);
     const number = this.#number++;
+    const isAnswer = (message: unknown): boolean => (message as AnswerMessage).request === number;
     this.#send(number, caller, true, [...args, header], (error) => {
       throw error;
     });
     while (parts.replies.flushNow(0)) {
-      const message = port.takeOther() as AnswerMessage | undefined;
-      if (message?.request === number) {
+      const message = port.takeOther(isAnswer) as AnswerMessage | undefined;
+      if (message !== undefined) {
         const value = this.#read(message);
         if (message.isThrown) throw value;
         return value;

@@ -369,6 +369,16 @@ describe("notices", () => {
     ]);
     expect(receive(pair)).toMatchObject([{ value: 2 }]);
   });
+
+  test("are kept by one that waits for another message", () => {
+    const pair = createEndpoints(CAPACITY);
+    pair.toWorker.push({ n: 1 }, { n: 2, wanted: true }, { n: 3 });
+    const { messages } = pair.worker;
+    const isWanted = (message: unknown): boolean => Object.hasOwn(message as object, "wanted");
+    expect(messages.takeOther(isWanted)).toEqual({ n: 2, wanted: true });
+    expect(messages.takeOther(isWanted)).toBeUndefined();
+    expect([1, 2, 3].map(() => messages.takeNotice())).toEqual([{ n: 1 }, { n: 3 }, undefined]);
+  });
 });
 
 describe("damage", () => {
