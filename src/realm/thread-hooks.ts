@@ -10,6 +10,7 @@
  *   3    has hooks the thread itself: 1 when it has loaded `heddle/shared`, unless a bundle did before it was known as a worker
  *   32   the root (shared/threads/root.ts), in those of the first thread: made by the first that shares data
  */
+import type { Runtime } from "../runtimes/runtime.ts";
 
 /** Words of a thread. */
 export interface ThreadWords {
@@ -34,8 +35,16 @@ export interface ThreadHooks {
   onMessage(body: unknown, reply: (body: unknown) => void): void;
   /** The thread with this token is being stopped by force. */
   onStop(token: number): void;
-  /** It has ended. `isCertain`: by itself, so nothing of it can run any more. `onMarked`: all threads know. */
-  onEnd(token: number, isCertain: boolean, onMarked: () => void): void;
+  /**
+   * It has ended. `isCertain`: by itself, so nothing of it can run any more. `onMarked`: all threads know. `timers`: of its pool, which
+   * run while this thread waits for one of that (`pool.sync`).
+   */
+  onEnd(
+    token: number,
+    isCertain: boolean,
+    onMarked: () => void,
+    timers: Pick<Runtime, "setTimeout">,
+  ): void;
 }
 
 const KEY = Symbol.for("heddle.threads");

@@ -4,6 +4,7 @@
  */
 import { SharedAccessError } from "../shared-errors.ts";
 import { currentRuntime } from "../runtimes/current.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
 import {
   HAS_HOOKS,
   setThreadHooks,
@@ -54,18 +55,23 @@ function fence(token: number): Root {
 }
 
 /** Calls back when nothing of a thread that was fenced runs any more. Does not keep the process running. */
-function whenGone(root: Root, token: number, callback: () => void): void {
+function whenGone(
+  root: Root,
+  token: number,
+  timers: Pick<Runtime, "setTimeout">,
+  callback: () => void,
+): void {
   const check = (): void => {
     if (root.isGone(token, sharedNow())) callback();
-    else whenGone(root, token, callback);
+    else whenGone(root, token, timers, callback);
   };
-  currentRuntime.setTimeout(check, FENCE_STEP_MS).unref();
+  timers.setTimeout(check, FENCE_STEP_MS).unref();
 }
 
 const hooks: ThreadHooks = {
   onMessage: answer,
   onStop: (token) => void fence(token),
-  onEnd(token, isCertain, onMarked) {
+  onEnd(token, isCertain, onMarked, timers) {
     const root = fence(token);
     const end = (): void => {
       root.endFamily(token);
@@ -73,7 +79,7 @@ const hooks: ThreadHooks = {
     };
     if (isCertain && root.family(token).length === 1) return end();
     // It may still run for some instructions, and on Deno for ever; its own threads end after it.
-    whenGone(root, token, end);
+    whenGone(root, token, timers, end);
   },
 };
 

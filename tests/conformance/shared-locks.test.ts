@@ -109,6 +109,21 @@ describe("a mutex", () => {
     await call;
   });
 
+  test("whose holder dies is poisoned even while the host waits with its thread", async () => {
+    const mutex = new Mutex();
+    const { call, sync, ready } = pool();
+    await ready;
+    const event = new Event();
+    const dies = rejection(
+      call.holdForEver.with({ timeoutMs: 50, killAfterMs: 1 })([mutex, event]),
+    );
+    await event.wait();
+    expect(() => sync.invoke.with({ timeoutMs: 15_000 })([mutex, "lock"])).toThrow(
+      expect.objectContaining({ code: "HEDDLE_POISONED" }),
+    );
+    expect(await dies).toMatchObject({ code: "HEDDLE_TIMEOUT" });
+  });
+
   test("cannot be locked twice by one thread, nor blocked for behind a pending lock", async () => {
     const { call } = pool({ threads: 1 });
     const [first, second] = [new Mutex(), new Mutex()];

@@ -59,5 +59,5 @@ export function endSharing(
   const token = refuseToken(words);
   const onMarked = (): void => void Atomics.sub(ofHost, WORKERS, 1);
   if (token === 0) onMarked();
-  else withShared(runtime, (hooks) => hooks.onEnd(token, isCertain, onMarked));
+  else withShared(runtime, (hooks) => hooks.onEnd(token, isCertain, onMarked, runtime));
 }
