@@ -23,8 +23,8 @@
  *   768   request ring       host produces, worker consumes (ring-layout.ts)
  *   …     response ring      worker produces, host consumes
  *
- * All lanes of a pool share one more line: parked (i32), edges in sync/host-parking.ts. The count of awake
- * workers has memory of its own (sync/awake-count.ts).
+ * All lanes of a pool share one more line: parked (i32), edges in sync/host-parking.ts, and spins (i32), which the host alone
+ * writes, with no order (sync/spin-policy.ts). The count of awake workers has memory of its own (sync/awake-count.ts).
  */
 import { CACHE_LINE } from "../memory/align.ts";
 import { ringBytes } from "../ring/ring-layout.ts";
@@ -88,6 +88,8 @@ export function laneBytes({ requests, responses }: RingSizes): number {
   return responseRing(requests) + ringBytes(responses);
 }
 
-/** The pool's own shared word, in a buffer of its own. */
+/** The pool's own shared words, in a buffer of their own. */
 export const HOST_PARKED_WORD = 0;
+/** 1: threads that wait spin. */
+export const HOST_SPINS = 1;
 export const HOST_CONTROL_BYTES: number = CACHE_LINE;

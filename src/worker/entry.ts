@@ -336,6 +336,7 @@ function createLoop(
     post,
     callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
     spinMs: staysInLoop ? 0 : start.spinMs,
+    hostWords: new Int32Array(start.hostControl),
     mayBlock: !staysInLoop,
     onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, notify),
     isTerminating: parent.isTerminating,

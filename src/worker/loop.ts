@@ -10,12 +10,13 @@ import {
   FOR_CALLS,
   FOR_SPACE,
   FOR_TASKS,
+  HOST_SPINS,
   IS_CLOSING,
   LOOP_PARKS,
   WAITS_FOR,
 } from "../lane/layout.ts";
 import type { AwakeCount } from "../sync/awake-count.ts";
-import { AdaptiveSpin } from "../sync/adaptive-spin.ts";
+import { Spin } from "../sync/spin.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
@@ -46,8 +47,10 @@ export interface WorkerLoopOptions extends TaskRunnerOptions {
   readonly active: AwakeCount;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly maxConcurrency: number;
-  /** Longest wait for a call that counts as short, in milliseconds. */
+  /** Longest spin, in milliseconds. */
   readonly spinMs: number;
+  /** The words that all workers of the pool share. */
+  readonly hostWords: Int32Array<SharedArrayBuffer>;
   readonly gauges: GaugeWriter;
   /** Called when the worker has parked in its event loop: with `debug`. */
   readonly onParked: (() => void) | undefined;
@@ -70,7 +73,7 @@ export class WorkerLoop {
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;
-  readonly #spin: AdaptiveSpin;
+  readonly #spin: Spin;
   readonly #gauges: GaugeWriter;
   readonly #onParked: (() => void) | undefined;
   readonly #onTurn: (() => void) | undefined;
@@ -118,10 +121,11 @@ export class WorkerLoop {
       maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#run,
     });
-    const active = this.#active;
-    this.#spin = new AdaptiveSpin({
+    const { active, hostWords } = options;
+    this.#spin = new Spin({
       isReady: () => this.#hasWork,
-      canContinue: () => active.hasFreeCore && !this.#isClosing(),
+      canContinue: () =>
+        Atomics.load(hostWords, HOST_SPINS) === 1 && active.hasFreeCore && !this.#isClosing(),
       pause: this.#runtime.pause,
       now: this.#runtime.now,
     }, options.spinMs);
@@ -267,7 +271,6 @@ export class WorkerLoop {
     const nowMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
     this.#lastSleepMs = nowMs - this.#sleptAtMs;
     this.#gauges.woke(coarseMs);
-    if (this.#isSleepTimed) this.#spin.slept(this.#lastSleepMs);
   }
 
   #yieldTurn(): void {

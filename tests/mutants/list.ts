@@ -136,10 +136,34 @@ const parking: Room = {
       fault: "a worker with a full response ring is not woken for room",
     },
     {
-      file: "sync/adaptive-spin.ts",
-      from: "if (nowMs - startMs >= budgetMs) return this.#spend(nowMs - startMs, isReady());",
+      file: "sync/spin.ts",
+      from: "else if (nowMs >= endMs) break;",
       to: "",
       fault: "a spin has no end",
+    },
+    {
+      file: "sync/spin.ts",
+      from: "this.#skipped = 0;",
+      to: "",
+      fault: "a thread whose spins succeed again spins rarely",
+    },
+    {
+      file: "sync/spin-policy.ts",
+      from: "this.#set(this.#tossCoin());",
+      to: "this.#set(!this.spins);",
+      fault: "batches of calls that alternate with the blocks of a trial decide it",
+    },
+    {
+      file: "sync/spin-policy.ts",
+      from: "this.#set(this.#score > WORTH);\n  }",
+      to: "}",
+      fault: "a trial has no effect until the next look",
+    },
+    {
+      file: "host/dispatch/poll-loop.ts",
+      from: "const mustSpin = hint === SPIN && policy.spins && this.#active.hasFreeCore;",
+      to: "const mustSpin = hint === SPIN && this.#active.hasFreeCore;",
+      fault: "a host spins although that does not pay",
     },
     {
       file: "sync/awake-count.ts",

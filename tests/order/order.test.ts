@@ -264,6 +264,7 @@ describe("announce, then check again", () => {
       new HostParker(words, 0),
       new AwakeCount([AwakeCount.create()], 1),
       work,
+      { spins: true, settled: () => {} },
       0.05,
     );
     loop.kick();
@@ -308,6 +309,7 @@ describe("announce, then check again", () => {
         onPark: () => parks++,
         onIdle: () => {},
       },
+      { spins: true, settled: () => {} },
       0.05,
     );
     loop.kick();
@@ -359,6 +361,7 @@ describe("announce, then check again", () => {
       onParked: undefined,
       times: new TaskTimer(new SharedArrayBuffer(taskTimingsBytes(8)), currentRuntime.now),
       spinMs: 0.05,
+      hostWords: Int32Array.of(0, 1) as unknown as Int32Array<SharedArrayBuffer>,
       maxConcurrency,
       onTurn: undefined,
       isTerminating: () => false,

@@ -6,6 +6,7 @@ import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import type { Supervisor } from "../../host/workers/supervisor.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
+import type { SpinPolicy } from "../../sync/spin-policy.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { BlockableTimers } from "./blockable-timers.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
@@ -16,6 +17,7 @@ export function createBlocking(
   { runtime, options: { spinMs } }: PoolSpec,
   parker: HostParker,
   active: AwakeCount,
+  policy: SpinPolicy,
   calls: Dispatcher,
   loop: PollLoop,
   timers: BlockableTimers,
@@ -47,6 +49,7 @@ export function createBlocking(
     calls,
     loop,
     spinMs,
+    policy,
     // In the event loop a microtask does this.
     pool: { check, takeRequests, begin: () => parts().observing.stamps?.forget() },
   });

@@ -7,7 +7,8 @@
  * flight before are settled as well; their callers hear of it when the event loop runs again.
  */
 import type { AwakeCount } from "../../sync/awake-count.ts";
-import { AdaptiveSpin } from "../../sync/adaptive-spin.ts";
+import { Spin } from "../../sync/spin.ts";
+import type { SpinPolicy } from "../../sync/spin-policy.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { HostWork, PollLoop } from "./poll-loop.ts";
@@ -40,21 +41,22 @@ export interface BlockingWaitOptions {
   readonly calls: HostWork;
   readonly loop: Pick<PollLoop, "withdrawPark">;
   readonly pool: BlockingWork;
-  /** Longest wait for a response that counts as short, in milliseconds. */
+  readonly policy: Pick<SpinPolicy, "spins" | "settled">;
+  /** Longest spin, in milliseconds. */
   readonly spinMs: number;
 }
 
 export class BlockingWait {
   readonly #options: BlockingWaitOptions;
-  readonly #spin: AdaptiveSpin;
+  readonly #spin: Spin;
   #waits = 0;
 
   constructor(options: BlockingWaitOptions) {
     this.#options = options;
-    const { runtime, active, calls: { lanes }, spinMs } = options;
-    this.#spin = new AdaptiveSpin({
+    const { runtime, active, calls: { lanes }, policy, spinMs } = options;
+    this.#spin = new Spin({
       isReady: () => lanes.hasResponse,
-      canContinue: () => active.hasFreeCore,
+      canContinue: () => policy.spins && active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
     }, spinMs);
@@ -62,13 +64,15 @@ export class BlockingWait {
 
   /** Blocks this thread until `isOver`, which runs no user code. */
   until(isOver: () => boolean): void {
-    const { runtime, calls, loop, pool } = this.#options;
+    const { runtime, calls, loop, pool, policy } = this.#options;
     loop.withdrawPark();
     pool.begin?.();
     if (++this.#waits % WAITS_PER_TICK === 0) this.#service(true);
     let tickMs = 0;
     for (let round = 1;; round++) {
-      if (calls.lanes.isBusy && calls.drain(MAX_TAKEN) > 0) {
+      const settled = calls.lanes.isBusy ? calls.drain(MAX_TAKEN) : 0;
+      if (settled > 0) {
+        policy.settled(settled);
         pool.takeRequests();
         if (isOver()) return;
       }
@@ -90,7 +94,7 @@ export class BlockingWait {
   }
 
   #block(): void {
-    const { calls, parker, pool, runtime } = this.#options;
+    const { calls, parker, pool } = this.#options;
     const { lanes, pending } = calls;
     parker.announceBlock();
     if (lanes.isCrowded || (pending.isDue && calls.hasQueued)) lanes.requestSpace();
@@ -98,8 +102,6 @@ export class BlockingWait {
     // that wait on the host, workers that have started or ended.
     const hasNews = lanes.hasResponse || (pending.isDue && calls.flush()) || pool.check(false);
     if (hasNews) return parker.cancelBlock();
-    const startMs = runtime.now();
     parker.block(TICK_MS);
-    this.#spin.slept(runtime.now() - startMs);
   }
 }

@@ -3,7 +3,7 @@
  *
  * After the caller's synchronous code a microtask polls the response rings. While responses arrive, the host polls
  * again microtask by microtask, so that continuations run in between, but it lets the event loop turn about once a
- * millisecond (`sync/turn-clock.ts`). If none arrives within the spin budget, or no core is free for spinning, it
+ * millisecond (`sync/turn-clock.ts`). If none arrives while it spins, or it should not spin (`sync/spin-policy.ts`), it
  * announces the park, checks once more and returns. The worker that completes next posts one message. No timer
  * polls.
  *
@@ -15,7 +15,8 @@
  * message.
  */
 import type { AwakeCount } from "../../sync/awake-count.ts";
-import { AdaptiveSpin } from "../../sync/adaptive-spin.ts";
+import { Spin } from "../../sync/spin.ts";
+import type { SpinPolicy } from "../../sync/spin-policy.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import { TurnClock } from "../../sync/turn-clock.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -67,31 +68,28 @@ export class PollLoop {
   readonly #active: AwakeCount;
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
-  readonly #now: () => number;
-  readonly #spin: AdaptiveSpin;
+  readonly #policy: Pick<SpinPolicy, "spins" | "settled">;
+  readonly #spin: Spin;
   readonly #poll: () => void;
   /** A call was submitted: poll after the caller's synchronous code. */
   readonly kick: () => void;
   #isScheduled = false;
   #isParked = false;
-  /** When it parked right after it had settled calls; 0: with infrequent calls, where no clock is read. */
-  #parkedMs = 0;
-  /** Whether it has settled calls since the event loop turned. */
-  #hasSettled = false;
 
-  /** `spinMs`: longest wait for a response that counts as short. */
+  /** `spinMs`: longest spin. */
   constructor(
     runtime: Runtime,
     parker: HostParker,
     active: AwakeCount,
     work: HostWork,
+    policy: Pick<SpinPolicy, "spins" | "settled">,
     spinMs: number,
   ) {
     const { lanes } = work;
     this.#work = work;
     this.#lanes = lanes;
     this.#pending = work.pending;
-    this.#now = runtime.now;
+    this.#policy = policy;
     this.#parker = parker;
     this.#active = active;
     this.#microtask = runtime.microtask;
@@ -101,7 +99,7 @@ export class PollLoop {
       this.#microtask(this.#poll);
       this.#isScheduled = true;
     };
-    this.#spin = new AdaptiveSpin({
+    this.#spin = new Spin({
       isReady: () => lanes.hasResponse,
       canContinue: () => active.hasFreeCore,
       pause: runtime.pause,
@@ -121,9 +119,7 @@ export class PollLoop {
   onWakeMessage(): void {
     this.statistics.wakeMessages++;
     this.#turn.turned();
-    this.#hasSettled = false;
     // Its sender has withdrawn the announcement. A message that comes late leaves another one, which costs one message.
-    if (this.#parkedMs > 0) this.#endTimedPark();
     this.#isParked = false;
     if (!this.#isScheduled) this.#pollOnce(true);
   }
@@ -140,7 +136,6 @@ export class PollLoop {
     if (!this.#isParked) return;
     this.#parker.cancel();
     this.#isParked = false;
-    if (this.#parkedMs > 0) this.#endTimedPark();
   }
 
   /** True while the host waits for a message. */
@@ -158,7 +153,8 @@ export class PollLoop {
     const wasDue = pending.isDue;
     if (wasDue || pending.marked !== undefined) work.doBookkeeping();
     const hint = lanes.waitHint();
-    const mustSpin = hint === SPIN && this.#active.hasFreeCore;
+    const policy = this.#policy;
+    const mustSpin = hint === SPIN && policy.spins && this.#active.hasFreeCore;
     if (this.#isParked) {
       const isCrowded = lanes.open.length > 1 && lanes.isCrowded;
       if (hint !== READY && !mustSpin && !wasDue && !isCrowded) {
@@ -168,11 +164,10 @@ export class PollLoop {
       // If the exchange fails, a wake message is on its way: one spurious poll.
       this.#parker.cancel();
       this.#isParked = false;
-      if (this.#parkedMs > 0) this.#endTimedPark();
     }
     const isReady = mustSpin ? this.#spin.spin() : hint === READY;
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
-    if (settled > 0) this.#hasSettled = true;
+    if (settled > 0) policy.settled(settled);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
       // Calls made before that macrotask are polled for there.
       this.#isScheduled = true;
@@ -225,12 +220,6 @@ export class PollLoop {
     // A listener that the checks have run may have blocked (`pool.sync`), which withdraws the announcement.
     if (this.#isScheduled) return;
     this.#isParked = true;
-    if (this.#hasSettled) this.#parkedMs = this.#now();
     work.onPark();
-  }
-
-  #endTimedPark(): void {
-    this.#spin.slept(this.#now() - this.#parkedMs);
-    this.#parkedMs = 0;
   }
 }

@@ -49,12 +49,14 @@ interface Situation {
   readonly cores?: number;
   /** Workers that are awake. */
   readonly awake?: number;
+  /** Whether spins are worth it. */
+  readonly spins?: boolean;
 }
 
 /** How far the clock goes on with each reading. */
 const CLOCK_STEP_MS = 0.01;
 
-function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
+function createLoop({ workers = 2, cores = 4, awake = 1, spins = true }: Situation = {}) {
   const lanes = new FakeLanes(workers);
   const state = { hasQueued: false, hasRoom: false, canRebalance: false, nowMs: 0 };
   /** What the loop did, in order. */
@@ -103,6 +105,7 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
     parker,
     active,
     work,
+    { spins, settled: () => {} },
     SPIN_MS,
   );
   const run = (): void => {
@@ -119,8 +122,8 @@ function createLoop({ workers = 2, cores = 4, awake = 1 }: Situation = {}) {
 }
 
 /** How often a host looks for a response that is `waitHint` before it parks. */
-function looks(waitHint: WaitHint, workers: number, cores: number): number {
-  const { lanes, loop, poll } = createLoop({ workers, cores });
+function looks(waitHint: WaitHint, workers: number, cores: number, spins = true): number {
+  const { lanes, loop, poll } = createLoop({ workers, cores, spins });
   lanes.outlookNow = waitHint;
   poll();
   expect(loop.isParked).toBe(true);
@@ -131,9 +134,10 @@ describe("a host that waits", () => {
   /** The look between the announcement of a park and the park. */
   const LAST_LOOK = 1;
 
-  test("spins only if the wait hint is SPIN and a core is free", () => {
+  test("spins only if the wait hint is SPIN, a core is free, and spins are worth it", () => {
     expect(looks(SPIN, 1, 2)).toBeGreaterThan(LAST_LOOK);
     expect(looks(SPIN, 1, 1)).toBe(LAST_LOOK);
+    expect(looks(SPIN, 1, 2, false)).toBe(LAST_LOOK);
     expect(looks(SLEEP, 1, 2)).toBe(LAST_LOOK);
   });
 });

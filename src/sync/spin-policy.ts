@@ -1,0 +1,118 @@
+/**
+ * Whether the threads of a pool spin while they wait, by what it brings: more answers in the same time. The host decides for itself
+ * and its workers, since a thread gains nothing by spinning while the other one sleeps: alone, neither would find out.
+ *
+ * From time to time there is a trial: blocks in which the threads spin and blocks in which they do not, in random order, since
+ * calls may come in batches that alternate with the blocks. It compares the times per call, with those between the calls:
+ * clients that get no core because of the spins show there. `#score` is a moving average of the logarithms of the ratios.
+ * docs/internals/waiting-and-spinning.md has the measurements.
+ */
+
+/** Calls between two clock readings. The first so many of a pool are waited for without a spin. */
+const CALLS_PER_CLOCK = 16;
+/** A block is so long that what other processes do differently because of the spins shows in it. */
+const BLOCK_MS = 2;
+/** Longer blocks tell nothing: there was a pause, or calls take so long that no spin matters. */
+const MAX_BLOCK_MS = 8;
+/** A trial ends when its blocks that tell something have lasted so long, or with the last of so many blocks. */
+const TRIAL_MS = 16;
+const MAX_BLOCKS = 32;
+/** Trials are at most so many times their duration apart, and a quarter of it while they disagree. */
+const MAX_APART = 64;
+/** Longest time between two clock readings that counts towards the next trial. */
+const MAX_GAP_MS = 1;
+/** A spin keeps a second core busy, so it must bring more than this: a tenth. */
+const WORTH: number = Math.log(1.1);
+/** Spinning begins as if trials had told this. */
+const FIRST_SCORE = 0.15;
+const FIRST_TRIAL_MS = 64;
+
+export class SpinPolicy {
+  /** Whether the host spins now. Workers read the same in the shared word, which the host alone writes. */
+  spins = false;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #index: number;
+  readonly #now: () => number;
+  readonly #callsPerClock: number;
+  #score = FIRST_SCORE;
+  #untilTrialMs = FIRST_TRIAL_MS;
+  /** Since the clock was read, or since the block began. */
+  #calls = 0;
+  #startMs: number;
+  /** Blocks left in this trial; 0: there is none. */
+  #blocks = 0;
+  /** Of this trial: time and calls, without spins and with them. */
+  readonly #tookMs: [number, number] = [0, 0];
+  readonly #settled: [number, number] = [0, 0];
+  #random = 0;
+
+  /** `words[index]` is the shared word. `maySpin`: false, if the threads never spin. */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    index: number,
+    now: () => number,
+    maySpin: boolean,
+  ) {
+    this.#words = words;
+    this.#index = index;
+    this.#now = now;
+    this.#startMs = now();
+    this.#callsPerClock = maySpin ? CALLS_PER_CLOCK : Infinity;
+  }
+
+  /** So many calls were settled. */
+  settled(calls: number): void {
+    this.#calls += calls;
+    if (this.#calls >= this.#callsPerClock) this.#look();
+  }
+
+  #look(): void {
+    const nowMs = this.#now();
+    const tookMs = nowMs - this.#startMs;
+    if (this.#blocks > 0) {
+      if (tookMs < BLOCK_MS) return;
+      this.#endBlock(tookMs);
+    } else if ((this.#untilTrialMs -= Math.min(tookMs, MAX_GAP_MS)) > 0) {
+      this.#set(this.#score > WORTH);
+    } else {
+      this.#blocks = MAX_BLOCKS;
+      this.#tookMs.fill(0);
+      this.#settled.fill(0);
+    }
+    this.#calls = 0;
+    this.#startMs = nowMs;
+  }
+
+  #endBlock(tookMs: number): void {
+    if (tookMs < MAX_BLOCK_MS) {
+      const way = this.spins ? 1 : 0;
+      this.#tookMs[way] += tookMs;
+      this.#settled[way] += this.#calls;
+    }
+    const [parkedMs, spunMs] = this.#tookMs;
+    const [parked, spun] = this.#settled;
+    const hasBoth = parked > 0 && spun > 0;
+    if (--this.#blocks > 0 && !(hasBoth && parkedMs + spunMs >= TRIAL_MS)) {
+      this.#set(this.#tossCoin());
+      return;
+    }
+    this.#blocks = 0;
+    const gain = hasBoth ? Math.log((parkedMs / parked) / (spunMs / spun)) : 0;
+    this.#score += (Math.max(-1, Math.min(gain, 1)) - this.#score) / 4;
+    this.#untilTrialMs = TRIAL_MS * MAX_APART * Math.max(0.25, Math.abs(this.#score));
+    this.#set(this.#score > WORTH);
+  }
+
+  /** By a linear congruential generator (Numerical Recipes, "quick and dirty"), whose highest bit is the best one. */
+  #tossCoin(): boolean {
+    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) | 0;
+    return this.#random < 0;
+  }
+
+  #set(spins: boolean): void {
+    if (spins === this.spins) return;
+    this.spins = spins;
+    // A hint: no order is needed.
+    Atomics.store(this.#words, this.#index, spins ? 1 : 0);
+  }
+}

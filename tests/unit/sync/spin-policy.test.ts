@@ -1,0 +1,116 @@
+/** What the policy learns of machines on which spinning takes so long and parking so long. */
+import { describe, expect, test } from "vitest";
+import { SpinPolicy } from "../../../src/sync/spin-policy.ts";
+
+const INDEX = 1;
+/** Calls until it has learned, at most. */
+const LEARNING = 20_000;
+
+interface Machine {
+  /** Milliseconds that a wait takes. */
+  readonly spun: number;
+  readonly parked: number;
+  /** Calls that are made at once, and settled by several polls. */
+  readonly batch?: number;
+  /** Milliseconds without a call after each. */
+  readonly idle?: number | ((spins: boolean) => number);
+}
+
+function createPolicy(maySpin = true) {
+  const state = { nowMs: 1000, readings: 0 };
+  const words = new Int32Array(new SharedArrayBuffer(8));
+  const policy = new SpinPolicy(words, INDEX, () => {
+    state.readings++;
+    return state.nowMs;
+  }, maySpin);
+  /** Makes so many calls on a machine; returns the share of them for which the threads spun. */
+  const run = ({ spun, parked, batch = 1, idle = 0 }: Machine, calls: number): number => {
+    let spins = 0;
+    for (let call = 0; call < calls;) {
+      for (let left = batch; left > 0;) {
+        const settled = Math.min(left, 64);
+        // Only the first answers of a batch are waited for.
+        if (left === batch) state.nowMs += policy.spins ? spun : parked;
+        if (policy.spins) spins += settled;
+        left -= settled;
+        policy.settled(settled);
+      }
+      call += batch;
+      if (words[INDEX] !== (policy.spins ? 1 : 0)) throw new Error("workers read the contrary");
+      state.nowMs += typeof idle === "number" ? idle : idle(policy.spins);
+    }
+    return spins / calls;
+  };
+  return { policy, state, run };
+}
+
+describe("whether the threads of a pool spin", () => {
+  test("not for the first calls", () => {
+    const { policy, run } = createPolicy();
+    expect(run({ spun: 0.004, parked: 0.05 }, 15)).toBe(0);
+    run({ spun: 0.004, parked: 0.05 }, 1);
+    expect(policy.spins).toBe(true);
+  });
+
+  test("for nearly all calls where that is quicker", () => {
+    expect(createPolicy().run({ spun: 0.004, parked: 0.05 }, 100_000)).toBeGreaterThan(0.99);
+    expect(createPolicy().run({ spun: 0.03, parked: 0.04 }, 100_000)).toBeGreaterThan(0.95);
+  });
+
+  test("for few calls where it is slower, or hardly quicker", () => {
+    for (const parked of [0.03, 0.05, 0.052]) {
+      const { run } = createPolicy();
+      run({ spun: 0.05, parked }, LEARNING);
+      expect(run({ spun: 0.05, parked }, 100_000)).toBeLessThan(0.05);
+    }
+  });
+
+  test("follows a machine that changes", () => {
+    const { run } = createPolicy();
+    const idle = { spun: 0.004, parked: 0.05 };
+    const busy = { spun: 0.16, parked: 0.05 };
+    for (let turn = 0; turn < 3; turn++) {
+      run(idle, 10 * LEARNING);
+      expect(run(idle, LEARNING)).toBeGreaterThan(0.9);
+      run(busy, LEARNING);
+      expect(run(busy, LEARNING)).toBeLessThan(0.1);
+    }
+  });
+
+  test("is not misled by batches that alternate with its blocks", () => {
+    for (const batch of [17, 65, 100, 128]) {
+      const { run } = createPolicy();
+      run({ spun: 0.13, parked: 0.13, batch }, LEARNING * batch);
+      expect(run({ spun: 0.13, parked: 0.13, batch }, 100 * batch)).toBeLessThan(0.5);
+    }
+  });
+
+  test("for few calls where spins are quicker, but keep those from their core who make the calls", () => {
+    const { run } = createPolicy();
+    const server = { spun: 0.03, parked: 0.05, idle: (spins: boolean) => spins ? 0.05 : 0 };
+    run(server, LEARNING);
+    expect(run(server, 100_000)).toBeLessThan(0.05);
+  });
+
+  test("not for long where pauses or long tasks leave nothing to learn", () => {
+    for (const machine of [{ spun: 0.004, parked: 0.05, idle: 5 }, { spun: 10, parked: 10.05 }]) {
+      const { run } = createPolicy();
+      run(machine, LEARNING);
+      expect(run(machine, 100_000)).toBeLessThan(0.1);
+    }
+  });
+
+  test("is not asked of a pool whose threads never spin", () => {
+    const { state, run } = createPolicy(false);
+    const { readings } = state;
+    expect(run({ spun: 0.004, parked: 0.05 }, LEARNING)).toBe(0);
+    expect(state.readings).toBe(readings);
+  });
+
+  test("reads the clock once for 16 calls at most", () => {
+    const { state, run } = createPolicy();
+    run({ spun: 0.004, parked: 0.05 }, 200_000);
+    // Blocks of a trial read it for each call when they are about to end.
+    expect(state.readings).toBeLessThan(200_000 / 16 * 1.5);
+  });
+});

@@ -1,0 +1,76 @@
+/** When a thread spins and when it sleeps at once, by a clock that moves when it is read. */
+import { describe, expect, test } from "vitest";
+import { Spin } from "../../../src/sync/spin.ts";
+
+const MAX_MS = 0.1;
+const MAX_SKIPPED = 127;
+const TICK_MS = 0.001;
+
+function createSpin(maxMs = MAX_MS) {
+  const state = { nowMs: 1000, readyAtMs: Infinity, canContinue: true };
+  const spin = new Spin({
+    isReady: () => state.nowMs >= state.readyAtMs,
+    canContinue: () => state.canContinue,
+    pause: () => {},
+    now: () => state.nowMs += TICK_MS,
+  }, maxMs);
+  /** One wait for what comes after so long. */
+  const wait = (afterMs: number): { came: boolean; tookMs: number } => {
+    const from = state.nowMs;
+    state.readyAtMs = from + afterMs;
+    const came = spin.spin();
+    return { came, tookMs: state.nowMs - from };
+  };
+  /** How many waits it sleeps through until it spins again, and that spin fails. */
+  const skipped = (): number => {
+    for (let waits = 0;; waits++) if (wait(Infinity).tookMs > 0) return waits;
+  };
+  return { state, wait, skipped };
+}
+
+describe("a spin", () => {
+  test("goes on while what is awaited comes in time", () => {
+    const { wait } = createSpin();
+    for (let n = 0; n < 1000; n++) expect(wait(n % 2 === 0 ? 0 : 0.09).came).toBe(true);
+  });
+
+  test("ends after its longest time", () => {
+    const { came, tookMs } = createSpin().wait(Infinity);
+    expect(came).toBe(false);
+    expect(tookMs).toBeGreaterThan(MAX_MS * 0.9);
+    expect(tookMs).toBeLessThan(MAX_MS * 1.2);
+  });
+
+  test("that fails is followed by waits without one: twice as many each time, up to a limit", () => {
+    const { skipped } = createSpin();
+    expect(Array.from({ length: 10 }, skipped)).toEqual(
+      [0, 1, 3, 7, 15, 31, 63, MAX_SKIPPED, MAX_SKIPPED, MAX_SKIPPED],
+    );
+  });
+
+  test("that succeeds is followed by others, however many have failed before", () => {
+    const { wait, skipped } = createSpin();
+    for (let n = 0; n < 5; n++) skipped();
+    while (!wait(0).came);
+    for (let n = 0; n < 100; n++) expect(wait(0.05).came).toBe(true);
+    expect([skipped(), skipped(), skipped()]).toEqual([0, 1, 3]);
+  });
+
+  test("stops where it may not go on, and that is no failure", () => {
+    const { state, wait } = createSpin();
+    state.canContinue = false;
+    for (let n = 0; n < 100; n++) expect(wait(0)).toEqual({ came: false, tookMs: 0 });
+    state.canContinue = true;
+    expect(wait(0).came).toBe(true);
+  });
+
+  test("takes what comes while the clock is read", () => {
+    const { wait } = createSpin();
+    expect(wait(MAX_MS + TICK_MS).came).toBe(true);
+  });
+
+  test("does not happen with a limit of 0", () => {
+    const { wait } = createSpin(0);
+    for (let n = 0; n < 1000; n++) expect(wait(0)).toEqual({ came: false, tookMs: 0 });
+  });
+});
