@@ -30,7 +30,7 @@ import {
 import { GaugeWriter } from "../../src/metering/worker-gauges.ts";
 import { TaskTimer, taskTimingsBytes } from "../../src/metering/task-timings.ts";
 
-import { type HostWork, PollLoop } from "../../src/host/dispatch/poll-loop.ts";
+import { type HostWaiting, type HostWork, PollLoop } from "../../src/host/dispatch/poll-loop.ts";
 import { PendingWork } from "../../src/host/calls/pending-work.ts";
 import { LaneSet, READY, SPIN, type WaitHint } from "../../src/host/lanes/lane-set.ts";
 import { AwakeCount } from "../../src/sync/awake-count.ts";
@@ -50,6 +50,16 @@ import { pause } from "../support/runtime.ts";
 import { createTestRing, push } from "../support/rings.ts";
 
 const CAPACITY = 4096;
+
+/** A host that spins as long as there is a core for it. */
+function waiting(words: Int32Array<SharedArrayBuffer>, cores: number): HostWaiting {
+  return {
+    parker: new HostParker(words, 0),
+    active: new AwakeCount([AwakeCount.create()], cores),
+    policy: { spins: true, settled: () => {} },
+    spinMs: 0.05,
+  };
+}
 
 function tailOf(pair: EndpointPair, ring: "requests" | "responses"): NamedWord {
   const offset = ring === "requests" ? REQUEST_RING : responseRing(CAPACITY);
@@ -261,11 +271,8 @@ describe("announce, then check again", () => {
         microtask: (callback) => void next.push(callback),
         macrotask: (callback) => void next.push(callback),
       },
-      new HostParker(words, 0),
-      new AwakeCount([AwakeCount.create()], 1),
+      waiting(words, 1),
       work,
-      { spins: true, settled: () => {} },
-      0.05,
     );
     loop.kick();
     for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
@@ -296,8 +303,7 @@ describe("announce, then check again", () => {
     }
     const loop = new PollLoop(
       { ...currentRuntime, microtask: (callback) => void microtasks.push(callback) },
-      new HostParker(words, 0),
-      new AwakeCount([AwakeCount.create()], 0), // no core to spin on
+      waiting(words, 0),
       {
         lanes: new AnsweringLanes(),
         pending: new PendingWork(),
@@ -309,8 +315,6 @@ describe("announce, then check again", () => {
         onPark: () => parks++,
         onIdle: () => {},
       },
-      { spins: true, settled: () => {} },
-      0.05,
     );
     loop.kick();
     microtasks.shift()!();

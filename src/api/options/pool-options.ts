@@ -69,8 +69,8 @@ export interface PoolOptions {
    */
   readonly maxConcurrency?: number;
   /**
-   * Longest wait, in milliseconds, that counts as short: 0 to 1; 0: never spin. Host and workers spin, for a millisecond at
-   * most, only while a core is free and recent waits were short; else they sleep at once.
+   * Longest spin, in milliseconds: 0 to 1; 0: never spin. Host and workers spin while they wait only if a core is free and
+   * spins have lately brought more answers in the same time; else they sleep at once.
    *
    * @default 0.1, about the time of a sleep and a wake
    * @see [waiting](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#waiting)

@@ -4,7 +4,7 @@ import { createAbortEpochs } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { HOST_CONTROL_BYTES, HOST_PARKED_WORD, HOST_SPINS } from "../../lane/layout.ts";
+import { HOST_CONTROL_BYTES } from "../../lane/layout.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
@@ -36,11 +36,10 @@ import type { CallEntry } from "../../host/observe/call-entry.ts";
 import { Observing } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
 import { blockableTimers } from "./blockable-timers.ts";
-import { createBlocking } from "./blocking.ts";
+import { createBlocking, createWaiting } from "./blocking.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
-import { SpinPolicy } from "../../sync/spin-policy.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
-import { HostParker } from "../../sync/host-parking.ts";
+import type { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { createRequests } from "./host-requests.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -236,9 +235,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
   const codec = createCodec(spec);
   const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
   const awakeCount = new AwakeCount(spec.active, runtime.cores);
-  const hostWords = new Int32Array(memory.hostControl);
-  const parker = new HostParker(hostWords, HOST_PARKED_WORD);
-  const policy = new SpinPolicy(hostWords, HOST_SPINS, runtime.now, options.spinMs > 0);
+  const waiting = createWaiting(spec, memory.hostControl, awakeCount);
   const dispatcher = createDispatcher(spec, codec, snapshots, {
     placement: createChooser(options, awakeCount),
     backpressure: createBackpressure(options, events.onDrain),
@@ -251,16 +248,9 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
       onWork: () => loop.kick(),
     },
   });
-  const loop: PollLoop = new PollLoop(
-    runtime,
-    parker,
-    awakeCount,
-    dispatcher,
-    policy,
-    options.spinMs,
-  );
+  const loop: PollLoop = new PollLoop(runtime, waiting, dispatcher);
   dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  const safety = new Watchdog(given.runtime, () => receivers(parts, parker), () => {
+  const safety = new Watchdog(given.runtime, () => receivers(parts, waiting.parker), () => {
     dispatcher.checkLanes();
     loop.onTick();
   });
@@ -289,16 +279,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
     broadcasts,
     observing,
     entry: observing.createEntry(dispatcher),
-    blocking: createBlocking(
-      spec,
-      parker,
-      awakeCount,
-      policy,
-      dispatcher,
-      loop,
-      timers,
-      () => parts,
-    ),
+    blocking: createBlocking(spec, waiting, dispatcher, loop, timers, () => parts),
     ...streams,
     ...limits,
   };

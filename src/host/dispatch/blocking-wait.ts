@@ -6,12 +6,9 @@
  * of workers are read from their control words, and its own timers that are due run at intervals. Calls that were in
  * flight before are settled as well; their callers hear of it when the event loop runs again.
  */
-import type { AwakeCount } from "../../sync/awake-count.ts";
 import { Spin } from "../../sync/spin.ts";
-import type { SpinPolicy } from "../../sync/spin-policy.ts";
-import type { HostParker } from "../../sync/host-parking.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import type { HostWork, PollLoop } from "./poll-loop.ts";
+import type { HostWaiting, HostWork, PollLoop } from "./poll-loop.ts";
 
 /** Interval of what no worker wakes the host for: timers, stalled workers, threads that ended without a word. */
 const TICK_MS = 10;
@@ -36,14 +33,10 @@ interface BlockingWork {
 
 export interface BlockingWaitOptions {
   readonly runtime: Pick<Runtime, "now" | "pause">;
-  readonly parker: HostParker;
-  readonly active: AwakeCount;
+  readonly waiting: HostWaiting;
   readonly calls: HostWork;
   readonly loop: Pick<PollLoop, "withdrawPark">;
   readonly pool: BlockingWork;
-  readonly policy: Pick<SpinPolicy, "spins" | "settled">;
-  /** Longest spin, in milliseconds. */
-  readonly spinMs: number;
 }
 
 export class BlockingWait {
@@ -53,7 +46,7 @@ export class BlockingWait {
 
   constructor(options: BlockingWaitOptions) {
     this.#options = options;
-    const { runtime, active, calls: { lanes }, policy, spinMs } = options;
+    const { runtime, calls: { lanes }, waiting: { active, policy, spinMs } } = options;
     this.#spin = new Spin({
       isReady: () => lanes.hasResponse,
       canContinue: () => policy.spins && active.hasFreeCore,
@@ -64,7 +57,7 @@ export class BlockingWait {
 
   /** Blocks this thread until `isOver`, which runs no user code. */
   until(isOver: () => boolean): void {
-    const { runtime, calls, loop, pool, policy } = this.#options;
+    const { runtime, calls, loop, pool, waiting: { policy } } = this.#options;
     loop.withdrawPark();
     pool.begin?.();
     if (++this.#waits % WAITS_PER_TICK === 0) this.#service(true);
@@ -94,7 +87,7 @@ export class BlockingWait {
   }
 
   #block(): void {
-    const { calls, parker, pool } = this.#options;
+    const { calls, pool, waiting: { parker } } = this.#options;
     const { lanes, pending } = calls;
     parker.announceBlock();
     if (lanes.isCrowded || (pending.isDue && calls.hasQueued)) lanes.requestSpace();

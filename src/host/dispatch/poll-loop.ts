@@ -52,6 +52,15 @@ export interface HostWork {
   onIdle(): void;
 }
 
+/** What decides how the host waits, in its event loop and without it. */
+export interface HostWaiting {
+  readonly parker: HostParker;
+  readonly active: AwakeCount;
+  readonly policy: Pick<SpinPolicy, "spins" | "settled">;
+  /** Longest spin, in milliseconds. */
+  readonly spinMs: number;
+}
+
 export interface PollLoopStatistics {
   /** How often the host waited in its event loop with calls outstanding. */
   parks: number;
@@ -76,14 +85,10 @@ export class PollLoop {
   #isScheduled = false;
   #isParked = false;
 
-  /** `spinMs`: longest spin. */
   constructor(
     runtime: Runtime,
-    parker: HostParker,
-    active: AwakeCount,
+    { parker, active, policy, spinMs }: HostWaiting,
     work: HostWork,
-    policy: Pick<SpinPolicy, "spins" | "settled">,
-    spinMs: number,
   ) {
     const { lanes } = work;
     this.#work = work;

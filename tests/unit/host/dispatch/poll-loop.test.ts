@@ -102,11 +102,8 @@ function createLoop({ workers = 2, cores = 4, awake = 1, spins = true }: Situati
       microtask: (callback) => void next.push(callback),
       macrotask: (callback) => void next.push(callback),
     },
-    parker,
-    active,
+    { parker, active, policy: { spins, settled: () => {} }, spinMs: SPIN_MS },
     work,
-    { spins, settled: () => {} },
-    SPIN_MS,
   );
   const run = (): void => {
     for (let callback = next.shift(); callback !== undefined; callback = next.shift()) callback();
