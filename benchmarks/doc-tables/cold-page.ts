@@ -171,10 +171,10 @@ function contended(runtime: string): string {
       : []),
     byContender(
       result,
-      "processor time, µs a call",
+      "processor time, µs a call, median of blocks",
       cpu,
       contenders,
-      ({ mean }) => figure(mean),
+      ({ p50 }) => figure(p50),
     ),
   ].join("\n\n") + gapsOf(result);
 }
@@ -226,11 +226,11 @@ function meanRows(label: string, name: string, size: number): string[][] {
   if (!RUNTIMES.every((runtime) => contendersOf(resultOf(runtime, "contended")) !== CONTENDERS)) {
     return [];
   }
-  const mean = (what: string) => (runtime: string, contender: string): number =>
-    measurementOf(resultOf(runtime, "contended"), contender, what, size)?.mean ?? NaN;
+  const of = (what: string, key: "mean" | "p50") => (runtime: string, contender: string): number =>
+    measurementOf(resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
   return [
-    derived(`${label}: mean, µs`, mean(name)),
-    derived(`${label}: processor time, µs`, mean(cpuOf(name))),
+    derived(`${label}: mean, µs`, of(name, "mean")),
+    derived(`${label}: processor time, µs`, of(cpuOf(name), "p50")),
   ];
 }
 

@@ -83,8 +83,9 @@ function meansTable(result: ScenarioResult): string[] {
     find(NEVER_SPINNING, cpuOf(name), size) !== undefined
   );
   if (compared.length === 0) return [];
+  // The median of blocks: one in which the process hardly ran has few calls and much of their cost.
   const cpu = ({ contender, case: name, size }: Measurement): number | undefined =>
-    find(contender, cpuOf(name), size)?.mean;
+    find(contender, cpuOf(name), size)?.p50;
   const timesBare = (measurement: Measurement, figure: typeof cpu): string => {
     const { case: name, size } = measurement;
     const bare = find("bare worker", name, size);
