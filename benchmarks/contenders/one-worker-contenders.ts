@@ -4,6 +4,7 @@
  */
 import type { EchoCalls } from "./echo-contender.ts";
 import { WEB_WORKER } from "../scenarios/cold-cases.ts";
+import { NEVER_SPINNING } from "../scenarios/contended-cases.ts";
 import { ADAPTER, WITH_TWO } from "../scenarios/hot-cases.ts";
 import { KNITTING } from "./knitting.ts";
 import type { OneWorkerContender } from "./one-worker.ts";
@@ -16,19 +17,21 @@ const bareWorkerModule = new URL("./plain/bare-worker.mjs", import.meta.url);
 const webWorkerModule = new URL("./plain/web-worker.mjs", import.meta.url);
 const knittingModule = new URL("./plain/knitting.mjs", import.meta.url).href;
 
-const heddle: OneWorkerContender = {
-  name: "heddle",
+const heddleWith = (name: string, options: { readonly spinMs?: number }): OneWorkerContender => ({
+  name,
   async load() {
     const { createPool, importTask } = await import("../../dist/mod.js");
     return {
       start() {
         const echo = importTask<(value: unknown) => unknown>({ href: tasks, name: "echo" });
-        const pool = createPool({ threads: 1 })({ echo });
+        const pool = createPool({ threads: 1, ...options })({ echo });
         return { echo: pool.call.echo, close: () => pool.shutdown() };
       },
     };
   },
-};
+});
+
+const heddle = heddleWith("heddle", {});
 
 /** One message per call, one per answer, matched by number. */
 function callThrough(
@@ -158,6 +161,12 @@ export const ONE_WORKER_CONTENDERS: readonly OneWorkerContender[] = [
   piscina,
   tinypool,
   knitting,
+];
+
+/** Those of `contended`. */
+export const CONTENDED_CONTENDERS: readonly OneWorkerContender[] = [
+  ...ONE_WORKER_CONTENDERS,
+  heddleWith(NEVER_SPINNING, { spinMs: 0 }),
 ];
 
 /** Those of `cold` and `hot`. */

@@ -29,7 +29,7 @@ import {
   BUSY,
   caseOf as contendedCase,
   EVERY as EVERY_3_MS,
-  PLACEMENTS,
+  ONE_CORE,
 } from "../scenarios/contended-cases.ts";
 import { EVERY, GAPS_US, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, found, p50, startOf } from "./ratios.ts";
@@ -295,7 +295,7 @@ function sporadicClaims(): Claim[] {
   const twenty = ratiosOf(
     "contended",
     "heddle",
-    PLACEMENTS.map((placement) => [contendedCase(placement, AT_ONCE), 20] as const),
+    [BUSY, ONE_CORE].map((placement) => [contendedCase(placement, AT_ONCE), 20] as const),
   );
   const tenMs = ratiosOf("sporadic", "heddle", [[EVERY, 10_000]]);
   return [

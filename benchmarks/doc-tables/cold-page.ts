@@ -19,6 +19,7 @@ import {
   caseOf as contendedCase,
   cpuOf,
   EVERY as EVERY_3_MS,
+  NEVER_SPINNING,
   PLACEMENTS,
 } from "../scenarios/contended-cases.ts";
 import { ADAPTER } from "../scenarios/hot-cases.ts";
@@ -140,24 +141,40 @@ function sporadic(runtime: string): string {
   ].join("\n\n") + gapsOf(result);
 }
 
-const LOADS = PLACEMENTS.flatMap((placement) => [
+const ALL_LOADS = PLACEMENTS.flatMap((placement) => [
   { label: `${placement}: one at a time`, case: contendedCase(placement, AT_ONCE), size: 1 },
   { label: `${placement}: 20 at once`, case: contendedCase(placement, AT_ONCE), size: 20 },
   { label: `${placement}: every 3 ms`, case: contendedCase(placement, EVERY_3_MS), size: 1 },
 ]);
 
+/** A machine may refuse some of them. */
+const loadsOf = ({ measurements }: ScenarioResult) =>
+  ALL_LOADS.filter((load) => measurements.some((each) => each.case === load.case));
+
+/** heddle's other setting beside it, where it was measured. */
+const contendersOf = ({ measurements }: ScenarioResult): readonly string[] =>
+  measurements.some(({ contender }) => contender === NEVER_SPINNING)
+    ? CONTENDERS.flatMap((name) => name === "heddle" ? [name, NEVER_SPINNING] : [name])
+    : CONTENDERS;
+
 function contended(runtime: string): string {
   const result = resultOf(runtime, "contended");
-  const cpu = LOADS.map((load) => ({ ...load, case: cpuOf(load.case) }));
+  const loads = loadsOf(result);
+  const cpu = loads.map((load) => ({ ...load, case: cpuOf(load.case) }));
+  const contenders = contendersOf(result);
   return [
     sourceOf(result),
-    byContender(result, "µs, p50 / p99 / p99.9", LOADS, CONTENDERS, percentiles),
+    byContender(result, "µs, p50 / p99 / p99.9", loads, contenders, percentiles),
+    // Medians do not say whether spinning pays.
+    ...(contenders.includes(NEVER_SPINNING)
+      ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => figure(mean))]
+      : []),
     byContender(
       result,
-      "processor time, µs a call",
+      "processor time, µs a call, median of blocks",
       cpu,
-      CONTENDERS,
-      ({ mean }) => figure(mean),
+      contenders,
+      ({ p50 }) => figure(p50),
     ),
   ].join("\n\n") + gapsOf(result);
 }
@@ -204,6 +221,19 @@ function derived(
   ];
 }
 
+/** Means and processor time, of results that have both settings of heddle. */
+function meanRows(label: string, name: string, size: number): string[][] {
+  if (!RUNTIMES.every((runtime) => contendersOf(resultOf(runtime, "contended")) !== CONTENDERS)) {
+    return [];
+  }
+  const of = (what: string, key: "mean" | "p50") => (runtime: string, contender: string): number =>
+    measurementOf(resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
+  return [
+    derived(`${label}: mean, µs`, of(name, "mean")),
+    derived(`${label}: processor time, µs`, of(cpuOf(name), "p50")),
+  ];
+}
+
 function overview(): string {
   const kinds: readonly ColdKind[] = ["number", "object, 200 B"];
   const rows = [
@@ -232,8 +262,9 @@ function overview(): string {
         (runtime, contender) => cpuOfCalls(runtime, contender, name, size),
       ),
     ]),
-    ...LOADS.flatMap(({ label, case: name, size }) => [
+    ...loadsOf(resultOf("node", "contended")).flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "contended", name, size, "p50"),
+      ...meanRows(label, name, size),
       against(`${label}: p99, µs`, "contended", name, size, "p99"),
     ]),
   ];

@@ -7,9 +7,11 @@ import {
   caseOf,
   CLOSED,
   CLUSTER,
+  CPU,
   ECHO,
   FASTIFY,
   GO,
+  HASHES,
   HEAVY,
   HEDDLE_WORKERS,
   type HttpFigure,
@@ -26,6 +28,7 @@ import {
   P50,
   P99,
   RATE,
+  SHORT_TASK_CONTENDERS,
   SOAK_LIGHT,
   SOAK_MEMORY,
   SOAK_RATE,
@@ -82,6 +85,7 @@ function loadTable(
       values: columns.map(({ load, name }) => averageOf(result, contender, load, name)),
     }))
   ).filter(({ values }) => values.some((value) => value !== undefined));
+  if (rows.length === 0) return NOT_MEASURED;
   const gaps = results.flatMap((result) => gapsOf(result, loads.map(([load]) => load)));
   return [
     table(
@@ -94,7 +98,7 @@ function loadTable(
 }
 
 const headOf = (name: HttpFigure): string =>
-  name === RATE ? RATE : `${name.replace(" latency", "")}, ms`;
+  name === RATE ? RATE : name === CPU ? `${CPU}, µs` : `${name.replace(" latency", "")}, ms`;
 
 /** The tool that loaded the servers. */
 function toolOf(): string {
@@ -111,6 +115,9 @@ const gets = (): string => bodies(byGets);
 
 const websockets = (): string =>
   loadTable([[ECHO, "echo"]], [ONE_THREAD, HEDDLE_WORKERS], [RATE, MEAN, P99]);
+
+const shortTasks = (): string =>
+  loadTable([[HASHES, "20 hashes"]], SHORT_TASK_CONTENDERS, [RATE, MEAN, P50, P99, CPU]);
 
 /** Light requests, their p99 against the main thread's, and all requests. */
 function mixed(loop: string): string {
@@ -188,6 +195,7 @@ export const HTTP_TABLES: Readonly<Record<string, () => string>> = {
   "full load": fullLoad,
   "GETs": gets,
   "websockets": websockets,
+  "short tasks": shortTasks,
   "mixed load in a closed loop": () => mixed(CLOSED),
   "mixed load in an open loop": () => mixed(OPEN),
   "soak": soak,

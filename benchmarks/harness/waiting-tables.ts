@@ -1,8 +1,9 @@
 /** Tables of the scenarios about waiting and scheduling. */
+import { cpuOf, NEVER_SPINNING } from "../scenarios/contended-cases.ts";
 import { POISSON } from "../scenarios/sporadic-cases.ts";
 import { type Column, column, ratio, type Row, rowTable } from "./row-table.ts";
 import { pairedColumn } from "./paired-tables.ts";
-import type { ScenarioResult } from "./schema.ts";
+import type { Measurement, ScenarioResult } from "./schema.ts";
 import { formatUs } from "./units.ts";
 
 const figures = (unit: string, ...names: readonly ("p50" | "p99" | "mean" | "min")[]): Column[] =>
@@ -65,8 +66,45 @@ export function contendedTable(result: ScenarioResult): string[] {
       ],
       sizeOnly,
     ),
+    ...meansTable(result),
     "",
     "Processor time: of all threads of the process, user and system, per call.",
+  ];
+}
+
+/** Where both settings of heddle were measured: means and processor time say whether spinning pays, medians do not. */
+function meansTable(result: ScenarioResult): string[] {
+  const { measurements } = result;
+  const find = (contender: string, name: string, size: number): Measurement | undefined =>
+    measurements.find((each) =>
+      each.contender === contender && each.case === name && each.size === size
+    );
+  const compared = measurements.filter(({ case: name, size }) =>
+    find(NEVER_SPINNING, cpuOf(name), size) !== undefined
+  );
+  if (compared.length === 0) return [];
+  // The median of blocks: one in which the process hardly ran has few calls and much of their cost.
+  const cpu = ({ contender, case: name, size }: Measurement): number | undefined =>
+    find(contender, cpuOf(name), size)?.p50;
+  const timesBare = (measurement: Measurement, figure: typeof cpu): string => {
+    const { case: name, size } = measurement;
+    const bare = find("bare worker", name, size);
+    const [own, theirs] = [figure(measurement), bare && figure(bare)];
+    return ratio(own === undefined || theirs === undefined ? undefined : own / theirs);
+  };
+  return [
+    "",
+    ...rowTable(
+      { ...result, measurements: compared, failures: [] },
+      ["case", "contender", "calls at once"],
+      [
+        ...figures("µs", "p50", "mean", "p99"),
+        column("processor time µs", (each) => String(cpu(each) ?? "–")),
+        column("mean × bare worker", (each) => timesBare(each, ({ mean }) => mean)),
+        column("processor time × bare worker", (each) => timesBare(each, cpu)),
+      ],
+      sizeOnly,
+    ),
   ];
 }
 

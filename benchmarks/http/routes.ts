@@ -11,6 +11,8 @@ export const PATHS = {
   who: "/who",
   /** Resident memory of the process, in bytes. */
   memory: "/memory",
+  /** Processor time of the process so far, in microseconds. */
+  cpu: "/cpu",
 } as const;
 
 export const TEXT = "Hello, World!";
@@ -21,11 +23,16 @@ export const createJson = (): string => JSON.stringify({ hello: "world" });
 
 export const residentBytes = (): string => String(process.memoryUsage().rss);
 
+export function usedCpuUs(): string {
+  const { user, system } = process.cpuUsage();
+  return String(user + system);
+}
+
 /** The parts of a server that depend on where it runs. */
 export interface Work {
   readonly who: string;
   /** The work of `/heavy`, in this thread or elsewhere. */
-  heavy(): number | Promise<number>;
+  heavy(): number | Promise<number | string>;
 }
 
 /** How a server listens: on a port of its own if it is 0. */

@@ -16,7 +16,10 @@ const DENO_FLAGS = ["run", "-A", "--quiet", "--no-lock", "--unstable-net"];
 const STOP_TIMEOUT_MS = 10_000;
 
 /** The command that runs `servers/main.ts` on this runtime. */
-export function serverCommand(kind: string, options: Readonly<Record<string, number>>): string[] {
+export function serverCommand(
+  kind: string,
+  options: Readonly<Record<string, number | string>>,
+): string[] {
   const flags = "Deno" in globalThis ? DENO_FLAGS : [];
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   return [process.execPath, ...flags, MAIN, `--kind=${kind}`, ...args];

@@ -1,4 +1,4 @@
-import { ONE_WORKER_CONTENDERS } from "../contenders/one-worker-contenders.ts";
+import { CONTENDED_CONTENDERS } from "../contenders/one-worker-contenders.ts";
 import { runContended } from "../scenarios/contended.ts";
 
-await runContended(ONE_WORKER_CONTENDERS);
+await runContended(CONTENDED_CONTENDERS);

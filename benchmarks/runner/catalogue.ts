@@ -1,7 +1,6 @@
 /** All scenarios, in the order in which they run. */
 import { hasBrowser } from "../../tests/support/browser.ts";
 import { KNITTING } from "../contenders/knitting.ts";
-import { NAMES_END } from "../harness/child.ts";
 import type { Measurement } from "../harness/schema.ts";
 import {
   addOverBaseline,
@@ -21,7 +20,6 @@ import {
 } from "../scenarios/browser-cases.ts";
 import { COLD_KINDS, QUICK_KINDS, WEB_WORKER } from "../scenarios/cold-cases.ts";
 import { PLAIN } from "../scenarios/concurrency-cases.ts";
-import { BUSY, ONE_CORE } from "../scenarios/contended-cases.ts";
 import { ON_MAIN } from "../scenarios/http-cases.ts";
 import { fetchNatsServer, findNatsServer } from "../../scripts/nats-server.ts";
 import { ADAPTER, WITH_TWO } from "../scenarios/hot-cases.ts";
@@ -34,25 +32,16 @@ import { BY_CALLS, BY_MAP, MEMORY_CONTENDER } from "../scenarios/streams-cases.t
 import { NO_CALLS } from "../scenarios/sporadic-cases.ts";
 import { httpContenders, httpSoakContenders } from "./http.ts";
 import { concurrencyContenders, concurrencyVersions } from "./concurrency.ts";
-import { onOneCore } from "./one-core.ts";
+import { contendedContenders } from "./contended.ts";
+import { BARE_WORKER, byName, inTurn, knitting, oneWorker } from "./one-worker.ts";
 import { finishShared, sharedContenders, sharedVersions } from "./shared.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 
 const quickOr = (quick: number, full: number) => ({ isQuick }: Choices): number =>
   isQuick ? quick : full;
 
-const byName = (name: string): Contender => ({ name, args: ["--contender", name] });
-
 /** Scenarios whose process measures one contender, named on its command line. */
 const named = (...names: readonly string[]) => (): readonly Contender[] => names.map(byName);
-
-const knitting = ({ hasKnitting }: Choices): Contender => ({
-  ...byName(KNITTING),
-  isPeer: true,
-  ...(hasKnitting
-    ? {}
-    : { left: "not measured: it is not in the registry; --peer knitting=PATH takes a checkout" }),
-});
 
 const withKnitting = (args: readonly string[]): readonly string[] => [
   ...args,
@@ -86,24 +75,6 @@ const byHand = (name: string): string => `${name}, by hand`;
 /** Worker pools and proxies of others. */
 const PEERS = ["Piscina", "Tinypool", "workerpool", "Poolifier", "comlink", "synckit"];
 
-const BARE_WORKER = "bare worker";
-
-/** Why pools of others are left out, by runtime. */
-const UNRELIABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  deno: { Tinypool: "Tinypool 2.2.0 does not always answer on Deno" },
-};
-
-/** Everyone with one worker, in plain JavaScript. */
-const oneWorker = (choices: Choices, runtime: string): readonly Contender[] => [
-  byName("heddle"),
-  byName(BARE_WORKER),
-  ...["Piscina", "Tinypool"].map((name): Contender => {
-    const left = UNRELIABLE[runtime]?.[name];
-    return { ...byName(name), isPeer: true, ...(left === undefined ? {} : { left }) };
-  }),
-  knitting(choices),
-];
-
 /** A worker by hand of the class that browsers have: Node does not. */
 const webWorker = (runtime: string): readonly Contender[] =>
   runtime === "node" ? [] : [byName(WEB_WORKER)];
@@ -119,31 +90,6 @@ const withVariant = (
     const args = [...each.args, "--variant", variant];
     return [{ ...each, name: `${each.name}, ${variant}`, variantOf: each.name, args }];
   });
-
-/**
- * Those that are there take turns in one process. Knitting has one of its own: its threads use a core for some milliseconds after their
- * last call, and some of it always, which would be at the cost of the next in turn.
- */
-function inTurn(
-  contenders: readonly Contender[],
-  name = "all in turn",
-  args: readonly string[] = [],
-): readonly Contender[] {
-  const running = contenders.filter(({ left }) => left === undefined);
-  const sharing = running.filter((each) => each.name !== KNITTING);
-  const names = sharing.map((each) => each.name);
-  return [
-    {
-      name,
-      variantOf: names.join(", "),
-      args: ["--contender", names.join(NAMES_END), ...args],
-      peers: sharing.filter(({ isPeer }) => isPeer === true).map((each) => each.name),
-    },
-    ...running.filter((each) => each.name === KNITTING)
-      .map((each) => ({ ...each, name: `${each.name}, ${name}`, args: [...each.args, ...args] })),
-    ...contenders.filter(({ left }) => left !== undefined),
-  ];
-}
 
 /** Most processes take half a second. */
 const COLD_TIMEOUT_MS = 20_000;
@@ -295,15 +241,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     finish: (measurements) => addOverBaseline(measurements, NO_CALLS),
   },
   "contended": {
-    about: "calls beside a process that computes, and with all threads on one core",
+    about: "calls beside processes that compute, and with all threads on one core or half of one",
     rounds: quickOr(1, 2),
     isPooled: true,
     pairedWith: () => BARE_WORKER,
-    contenders: (choices, runtime) => {
-      const busy = inTurn(oneWorker(choices, runtime), BUSY, ["--variant", BUSY]);
-      const oneCore = inTurn(oneWorker(choices, runtime), ONE_CORE, ["--variant", ONE_CORE]);
-      return [...busy, ...oneCore.filter(({ left }) => left === undefined).map(onOneCore)];
-    },
+    contenders: contendedContenders,
     finish: addPerCall,
   },
   "idle-cost": {

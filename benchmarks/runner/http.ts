@@ -9,6 +9,9 @@ import {
   HYPER,
   MIXED,
   ONE_THREAD,
+  SHORT_TASK_CONTENDERS,
+  SHORT_TASK_POOLS,
+  SHORT_TASKS,
   SOAK_CONTENDER,
   WEBSOCKETS,
 } from "../scenarios/http-cases.ts";
@@ -20,6 +23,13 @@ const process = (name: string, variant: string): Contender => ({
   args: ["--contender", name, "--variant", variant],
 });
 
+/** Fresh processes that alternate round by round. */
+const shortTasks = (names: readonly string[]): readonly Contender[] =>
+  names.map((name) => ({
+    ...process(name, SHORT_TASKS),
+    ...(name === SHORT_TASK_POOLS.piscina ? { isPeer: true } : {}),
+  }));
+
 /** Of the servers in other languages, only plain text and JSON are measured. */
 const nativeContenders = ({ isQuick }: Choices): readonly Contender[] =>
   (isQuick ? [GO] : [GO, HYPER]).map((name) => ({
@@ -30,10 +40,14 @@ const nativeContenders = ({ isQuick }: Choices): readonly Contender[] =>
       : {}),
   }));
 
+const { heddle, bareWorkers } = SHORT_TASK_POOLS;
+const QUICK_POOLS = [heddle, bareWorkers] as const;
+
 /** A quick run leaves out all that shows nothing new about the programs. */
 function quickContenders(runtime: string): readonly Contender[] {
   const shared = [process(HEDDLE_WORKERS, GETS), process(HEDDLE_WORKERS, WEBSOCKETS)];
-  return runtime === "node" ? [...shared, process(MIXED, MIXED)] : shared;
+  const tasks = shortTasks(QUICK_POOLS);
+  return runtime === "node" ? [...shared, process(MIXED, MIXED), ...tasks] : [...shared, ...tasks];
 }
 
 export function httpContenders(choices: Choices, runtime: string): readonly Contender[] {
@@ -45,6 +59,7 @@ export function httpContenders(choices: Choices, runtime: string): readonly Cont
     ...[...servers, ...onNode].map((name) => process(name, GETS)),
     ...servers.map((name) => process(name, WEBSOCKETS)),
     process(MIXED, MIXED),
+    ...shortTasks(SHORT_TASK_CONTENDERS),
   ];
 }
 

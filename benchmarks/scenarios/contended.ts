@@ -1,24 +1,33 @@
 /**
- * `contended`: one worker where there is not a core for every thread: a process that computes beside, or all threads
- * on one core, which the command line sees to. Calls one after the other and one every 3 ms, each timed by itself, and
+ * `contended`: one worker where there is not a core for every thread: processes that compute beside, or all threads
+ * on one core or half of one, which the command line sees to. Calls one after the other and one every 3 ms, each timed by itself, and
  * 20 at once; processor time of the whole process for each call. Contenders take turns in one process.
  */
+import os from "node:os";
 import type { Echo } from "../contenders/echo-contender.ts";
 import type { OneWorkerContender } from "../contenders/one-worker.ts";
-import { startBusyProcess } from "../harness/busy-process.ts";
+import { startBusyProcesses } from "../harness/busy-process.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { sleep, US_PER_MS } from "../harness/clock.ts";
 import { processCpuMs } from "../harness/cpu.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { createRun, type NumberCall } from "./call-batches.ts";
-import { AT_ONCE, BUSY, caseOf, cpuOf, EVERY, EVERY_MS, SIZES } from "./contended-cases.ts";
+import {
+  AT_ONCE,
+  caseOf,
+  cpuOf,
+  EVERY,
+  EVERY_MS,
+  isInBursts,
+  processesBeside,
+  SIZES,
+} from "./contended-cases.ts";
 import { type BlockFigure, startInTurn, takeInTurn } from "./in-turn.ts";
 import { warmUp } from "./warm-up.ts";
 
 /** The whole time is measured, and blocks are long: the system's scheduler moves threads every few milliseconds. */
-const BLOCK_MS = 150;
-const FULL = { turns: 10, warmUps: 1 } as const;
-const QUICK = { turns: 5, warmUps: 0 } as const;
+const FULL = { turns: 10, warmUps: 1, blockMs: 150 } as const;
+const QUICK = { turns: 5, warmUps: 0, blockMs: 60 } as const;
 /** As many as p99.9 needs. */
 const MAX_SAMPLES = 20_000;
 
@@ -29,10 +38,14 @@ interface Timed {
 }
 
 /** Times runs one after the other, with a pause before each if there is one. */
-async function timeRuns(run: () => Promise<void>, pauseMs: number): Promise<Timed> {
+async function timeRuns(
+  run: () => Promise<void>,
+  pauseMs: number,
+  blockMs: number,
+): Promise<Timed> {
   const samples: number[] = [];
   const cpuBeforeMs = processCpuMs();
-  const endMs = performance.now() + BLOCK_MS;
+  const endMs = performance.now() + blockMs;
   while (performance.now() < endMs) {
     if (pauseMs > 0) await sleep(pauseMs);
     const startedMs = performance.now();
@@ -42,14 +55,19 @@ async function timeRuns(run: () => Promise<void>, pauseMs: number): Promise<Time
   return { samples, cpuUs: (processCpuMs() - cpuBeforeMs) * US_PER_MS / samples.length };
 }
 
+interface Figure {
+  readonly name: string;
+  readonly size: number;
+  readonly pauseMs: number;
+}
+
 async function takeBlock(
   echo: Echo,
-  name: string,
-  size: number,
-  pauseMs: number,
+  { name, size, pauseMs }: Figure,
+  blockMs: number,
 ): Promise<BlockFigure[]> {
   const run = createRun(echo as NumberCall, { size, sequential: 1, isEcho: true });
-  const { samples, cpuUs } = await timeRuns(run, pauseMs);
+  const { samples, cpuUs } = await timeRuns(run, pauseMs, blockMs);
   const place = { size, unit: "µs" } as const;
   return [
     { ...place, case: name, calls: size, hasTail: true, samples },
@@ -60,7 +78,8 @@ async function takeBlock(
 /** Runs one round of the contenders named on the command line and prints their figures. */
 export async function runContended(contenders: readonly OneWorkerContender[]): Promise<never> {
   const { contenders: names, isQuick, variant: placement } = readArguments();
-  const figures = [
+  const { blockMs, ...turns } = isQuick ? QUICK : FULL;
+  const figures: readonly Figure[] = [
     ...SIZES.map((size) => ({ name: caseOf(placement, AT_ONCE), size, pauseMs: 0 })),
     { name: caseOf(placement, EVERY), size: 1, pauseMs: EVERY_MS },
   ];
@@ -70,19 +89,20 @@ export async function runContended(contenders: readonly OneWorkerContender[]): P
     await warmUp(calls.echo, isQuick);
     return calls;
   }, first);
-  const endBusyProcess = placement === BUSY ? await startBusyProcess() : () => {};
+  const beside = processesBeside(placement, os.availableParallelism());
+  const endBusyProcesses = await startBusyProcesses(beside, isInBursts(placement));
   const found: (RoundSamples | RoundGap)[] = [...gaps];
-  for (const { name, size, pauseMs } of figures) {
+  for (const figure of figures) {
     found.push(
       ...await takeInTurn({
         contenders: started,
-        ...(isQuick ? QUICK : FULL),
-        place: { case: name, size },
-        take: ({ echo }) => takeBlock(echo, name, size, pauseMs),
+        ...turns,
+        place: { case: figure.name, size: figure.size },
+        take: ({ echo }) => takeBlock(echo, figure, blockMs),
       }),
     );
   }
-  endBusyProcess();
+  endBusyProcesses();
   await Promise.all(started.map(({ close }) => close()));
   return finish(found, MAX_SAMPLES);
 }

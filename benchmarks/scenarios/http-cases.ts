@@ -1,5 +1,8 @@
 /** Names of what `http` and `http-soak` measure: runs, tables and charts tell them apart. */
 
+import { NEVER_SPINNING } from "./contended-cases.ts";
+import { ADAPTER } from "./hot-cases.ts";
+
 export const ONE_THREAD = "one thread";
 export const HEDDLE_WORKERS = "heddle, a worker per core";
 export const CLUSTER = "node:cluster, a process per core";
@@ -13,10 +16,22 @@ export const offloadedTo = (workers: number): string =>
   `heavy in ${workers} heddle ${workers === 1 ? "worker" : "workers"}`;
 export const MIXED_CONTENDERS: readonly string[] = [ON_MAIN, ...OFFLOADED.map(offloadedTo)];
 
+/** Who runs the short tasks: two threads each. */
+export const SHORT_TASK_POOLS = {
+  heddle: "heddle",
+  neverSpinning: NEVER_SPINNING,
+  adapter: ADAPTER,
+  bareWorkers: "bare workers",
+  piscina: "Piscina",
+} as const;
+export type ShortTaskPool = typeof SHORT_TASK_POOLS[keyof typeof SHORT_TASK_POOLS];
+export const SHORT_TASK_CONTENDERS: readonly ShortTaskPool[] = Object.values(SHORT_TASK_POOLS);
+
 /** What a process measures: the variants of a contender. */
 export const GETS = "GETs";
 export const WEBSOCKETS = "websockets";
 export const MIXED = "mixed load";
+export const SHORT_TASKS = "short tasks";
 
 export const TEXT = "plain text";
 export const JSON_BODY = "JSON";
@@ -26,6 +41,7 @@ export type Body = typeof TEXT | typeof JSON_BODY;
 export const byTool = (body: Body, tool: string): string => `${body} by ${tool}`;
 export const byGets = (body: Body): string => `${body} by 5,000 GETs`;
 export const ECHO = "websocket echo";
+export const HASHES = "a task of 20 hashes a request";
 
 export const CLOSED = "closed loop";
 export const OPEN = "open loop";
@@ -39,7 +55,9 @@ export const RATE = "requests/s";
 export const MEAN = "mean latency";
 export const P50 = "p50 latency";
 export const P99 = "p99 latency";
-export const FIGURES = [RATE, MEAN, P50, P99] as const;
+/** Of all threads of the server, for each request. */
+export const CPU = "processor time";
+export const FIGURES = [RATE, MEAN, P50, P99, CPU] as const;
 export type HttpFigure = typeof FIGURES[number];
 
 export const caseOf = (load: string, figure: HttpFigure): string => `${load}: ${figure}`;

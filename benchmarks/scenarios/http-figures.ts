@@ -2,10 +2,12 @@
 import type { LoadFigures } from "../http/load/figures.ts";
 import { Skipped } from "../http/skipped.ts";
 import type { RoundSamples } from "../harness/child.ts";
-import type { RoundGap } from "../harness/schema.ts";
-import { caseOf, FIGURES, type HttpFigure, MEAN, P50, P99, RATE } from "./http-cases.ts";
+import type { RoundGap, Unit } from "../harness/schema.ts";
+import { caseOf, CPU, FIGURES, type HttpFigure, MEAN, P50, P99, RATE } from "./http-cases.ts";
 
 export type Found = RoundSamples | RoundGap;
+
+const UNITS: Readonly<Partial<Record<HttpFigure, Unit>>> = { [RATE]: "requests/s", [CPU]: "µs" };
 
 /** The figures of a run, or why there are none. */
 export async function figuresFor(
@@ -14,17 +16,18 @@ export async function figuresFor(
   take: () => Promise<Partial<LoadFigures>>,
 ): Promise<Found[]> {
   try {
-    const { perSecond, meanMs, p50Ms, p99Ms } = await take();
+    const { perSecond, meanMs, p50Ms, p99Ms, cpuUs } = await take();
     const values: Readonly<Record<HttpFigure, number | undefined>> = {
       [RATE]: perSecond,
       [MEAN]: meanMs,
       [P50]: p50Ms,
       [P99]: p99Ms,
+      [CPU]: cpuUs,
     };
     return FIGURES.flatMap((figure) => {
       const value = values[figure];
       if (value === undefined) return [];
-      const unit = figure === RATE ? "requests/s" : "ms";
+      const unit = UNITS[figure] ?? "ms";
       return [{ ...place, case: caseOf(load, figure), unit, samples: [value] }];
     });
   } catch (error) {

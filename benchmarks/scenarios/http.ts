@@ -4,6 +4,7 @@
  */
 import { findLoadTool, saturate } from "../http/load/saturate.ts";
 import type { Gets } from "../http/load/gets.ts";
+import type { ShortTasks } from "../http/load/short-tasks.ts";
 import type { Websockets } from "../http/load/websockets.ts";
 import { runLoad } from "../http/load/run-load.ts";
 import { countAnswering } from "../http/load/who.ts";
@@ -18,10 +19,12 @@ import {
   CLUSTER,
   ECHO,
   FASTIFY,
+  HASHES,
   HEDDLE_WORKERS,
   JSON_BODY,
   MIXED,
   ONE_THREAD,
+  SHORT_TASKS,
   TEXT,
   WEBSOCKETS,
 } from "./http-cases.ts";
@@ -38,6 +41,9 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** Several threads or processes answer. */
 const SHARING: readonly string[] = [HEDDLE_WORKERS, CLUSTER];
+
+/** Of every pool that runs short tasks. */
+const POOL_THREADS = 2;
 
 type Command = readonly string[];
 
@@ -103,6 +109,20 @@ function measureWebsockets(contender: string, isQuick: boolean): Promise<Found[]
   );
 }
 
+function measureShortTasks(contender: string, isQuick: boolean): Promise<Found[]> {
+  const { shortTasks } = scaleOf(isQuick);
+  const command = serverCommand(kinds.SHORT_TASKS, { threads: POOL_THREADS, pool: contender });
+  return figuresFor(
+    { contender, size: shortTasks.connections },
+    HASHES,
+    () =>
+      withServer(command, (url) => {
+        const options: ShortTasks = { ...shortTasks, url };
+        return runLoad("short-tasks", options);
+      }),
+  );
+}
+
 /** Runs what the command line names and prints its figures. */
 export async function runHttp(
   commandOf: (contender: string) => Command | Promise<Command> = ownCommand,
@@ -110,6 +130,8 @@ export async function runHttp(
   const { contender, variant, isQuick } = readArguments();
   const found = variant === MIXED
     ? await measureMixed(isQuick)
+    : variant === SHORT_TASKS
+    ? await measureShortTasks(contender, isQuick)
     : variant === WEBSOCKETS
     ? await measureWebsockets(contender, isQuick)
     : await measureGets(contender, commandOf, isQuick);

@@ -7,6 +7,8 @@ export interface LoadFigures {
   readonly meanMs: number;
   readonly p99Ms: number;
   readonly p50Ms?: number;
+  /** Processor time of the server for each request. */
+  readonly cpuUs?: number;
   /** How many were answered. */
   readonly count: number;
 }

@@ -4,6 +4,7 @@ import process from "node:process";
 const LOADS: Readonly<Record<string, () => Promise<{ run(options: never): Promise<unknown> }>>> = {
   "autocannon": () => import("./autocannon.ts"),
   "gets": () => import("./gets.ts"),
+  "short-tasks": () => import("./short-tasks.ts"),
   "websockets": () => import("./websockets.ts"),
   "mixed": () => import("./mixed.ts"),
 };

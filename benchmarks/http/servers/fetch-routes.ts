@@ -1,5 +1,5 @@
 /** The routes for runtimes whose servers take a `Request` and return a `Response`. */
-import { createJson, LIGHT, PATHS, residentBytes, TEXT, type Work } from "../routes.ts";
+import { createJson, LIGHT, PATHS, residentBytes, TEXT, usedCpuUs, type Work } from "../routes.ts";
 
 const JSON_TYPE = { headers: { "content-type": "application/json" } };
 
@@ -20,6 +20,8 @@ export function answer({ url }: Request, work: Work): Response | Promise<Respons
       return new Response(work.who);
     case PATHS.memory:
       return new Response(residentBytes());
+    case PATHS.cpu:
+      return new Response(usedCpuUs());
     default:
       return new Response("", { status: 404 });
   }

@@ -7,4 +7,6 @@ export const OFFLOADING = "offloading";
 export const CLUSTER = "cluster";
 /** Started by `CLUSTER`. */
 export const CLUSTER_PROCESS = "cluster process";
+/** The main thread listens, and a pool runs a short task for each request. */
+export const SHORT_TASKS = "short tasks";
 export const FASTIFY = "fastify";

@@ -10,6 +10,7 @@ import {
   PATHS,
   residentBytes,
   TEXT,
+  usedCpuUs,
   type Work,
 } from "../routes.ts";
 
@@ -33,6 +34,8 @@ function answer(path: string | undefined, response: ServerResponse, work: Work):
       return send(response, work.who);
     case PATHS.memory:
       return send(response, residentBytes());
+    case PATHS.cpu:
+      return send(response, usedCpuUs());
     default:
       response.writeHead(404).end();
   }

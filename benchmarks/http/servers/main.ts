@@ -17,6 +17,7 @@ import {
   LISTENING_WORKERS,
   OFFLOADING,
   ONE_THREAD,
+  SHORT_TASKS,
 } from "./kinds.ts";
 
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     kind: { type: "string", default: ONE_THREAD },
     threads: { type: "string", default: String(os.availableParallelism()) },
     steps: { type: "string", default: "1000" },
+    pool: { type: "string", default: "heddle" },
   },
 });
 const threads = Number(values.threads);
@@ -80,6 +82,8 @@ async function start(): Promise<Listening> {
       return await offloading();
     case CLUSTER:
       return await (await import("./cluster.ts")).listenCluster(threads, steps);
+    case SHORT_TASKS:
+      return await (await import("./short-tasks.ts")).listenShortTasks(values.pool, threads);
     case FASTIFY:
       return await (await import("./fastify.ts")).listenFastify();
     default:
