@@ -1,4 +1,7 @@
-/** One worker of a pool: a pool of heddle with one thread, which is given up when that ends. */
+/**
+ * One worker of a pool: a pool of heddle with one thread, which is given up when that ends. docs/internals/scheduling.md tells
+ * why one pool does not serve all threads.
+ */
 import { Map, Set, URL } from "../../builtins.ts";
 import {
   createPool,
