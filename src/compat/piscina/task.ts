@@ -36,7 +36,7 @@ export class PoolTask {
   #isDone = false;
   #stopFollowing: (() => void) | undefined;
 
-  /** `onDone`: called once, before its promise is settled. */
+  /** `onDone`: called once, when its promise has been settled. */
   constructor(
     value: unknown,
     transferList: readonly unknown[],
@@ -99,8 +99,8 @@ export class PoolTask {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#stopFollowing?.();
-    this.#onDone(this);
     if (isFailed) this.reject(error);
     else this.#resolve(result);
+    this.#onDone(this);
   }
 }

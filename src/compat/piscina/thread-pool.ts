@@ -318,6 +318,14 @@ export class ThreadPool {
     queueMicrotask(this.#checkDrain);
   }
 
+  readonly #emitNeedsDrain = (): void => {
+    if (this.#hasListener("needsDrain")) this.#emit("needsDrain");
+  };
+
+  readonly #emitDrain = (): void => {
+    if (this.#hasListener("drain")) this.#emit("drain");
+  };
+
   readonly #checkDrain = (): void => {
     this.#isDrainChecked = false;
     let usage = 0;
@@ -328,10 +336,10 @@ export class ThreadPool {
     // A full queue as well: while workers start, a source that has paused for it would wait for ever.
     if (usage === this.#capacity || (maxQueue > 0 && this.#waiting >= maxQueue)) {
       this.needsDrain = true;
-      if (this.#hasListener("needsDrain")) this.#emit("needsDrain");
+      queueMicrotask(this.#emitNeedsDrain);
     } else if (usage < this.#capacity && this.needsDrain) {
       this.needsDrain = false;
-      if (this.#hasListener("drain")) this.#emit("drain");
+      queueMicrotask(this.#emitDrain);
     }
   };
 
