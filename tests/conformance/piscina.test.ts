@@ -228,6 +228,26 @@ describe("queues", () => {
     expect(order).toEqual([3, 2, 1]);
   });
 
+  test("a task that waits keeps its place until a worker takes it", async () => {
+    let pushed = 0;
+    class CountingQueue extends FixedQueue {
+      override push(task: Task): void {
+        pushed++;
+        super.push(task);
+      }
+    }
+    const piscina = pool({ taskQueue: new CountingQueue() });
+    const begun: number[] = [];
+    const values = [0, 1, 2, 3, 4, 5, 6, 7];
+    await Promise.all(
+      values.map((value) =>
+        piscina.run(value, { name: "argument" }).then((result) => begun.push(result))
+      ),
+    );
+    expect(begun).toEqual(values);
+    expect(pushed).toBe(values.length - 1);
+  });
+
   test.each([ArrayTaskQueue, FixedQueue])("%o keeps order and removes", (Queue) => {
     const queue = new Queue();
     const tasks = Array.from({ length: 5000 }, () => ({ [queueOptionsSymbol]: null }));

@@ -11,7 +11,7 @@ import { type FilledOptions, fillOptions, type PiscinaOptions } from "./options.
 import { ArrayTaskQueue, FixedQueue } from "./queues.ts";
 import { move, queueOptionsSymbol, transferableSymbol, valueSymbol } from "./symbols.ts";
 import type { AnySignal } from "./task.ts";
-import { ThreadPool } from "./thread-pool.ts";
+import { type FilledRunOptions, ThreadPool } from "./thread-pool.ts";
 import type { PoolThread } from "./worker.ts";
 
 /** The version of Piscina whose API this is. */
@@ -47,6 +47,10 @@ export const isWorkerThread: boolean = workerRealm() !== undefined;
 // deno-lint-ignore no-explicit-any -- whatever the program passes
 export const workerData: any = workerRealm()?.unpack(threadData());
 
+/** For calls without options, and what they mean. */
+const NO_OPTIONS: RunOptions = {};
+const PLAIN: FilledRunOptions = { transferList: [], filename: null, name: null, signal: null };
+
 type Kind = string | null | undefined;
 
 /** Why an option of `run` is refused, as Piscina says it. */
@@ -71,11 +75,16 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
   constructor(options: PiscinaOptions = {}) {
     super({ name: "Piscina" });
     const filled = fillOptions(options, availableParallelism());
-    this.#pool = new ThreadPool(filled, (name, detail) => void this.emit(name, detail));
+    this.#pool = new ThreadPool(
+      filled,
+      (name, detail) => void this.emit(name, detail),
+      (name) => this.listenerCount(name) > 0,
+    );
   }
 
   /** Runs the function with this argument. The promise settles as it does. */
-  run(task: Value, options: RunOptions = {}): Promise<Result> {
+  run(task: Value, options: RunOptions = NO_OPTIONS): Promise<Result> {
+    if (options === NO_OPTIONS) return this.#pool.run(task, PLAIN) as Promise<Result>;
     if (typeof options !== "object" || options === null) {
       return Promise.reject(new TypeError("options must be an object"));
     }

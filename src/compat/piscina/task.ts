@@ -1,4 +1,5 @@
 /** A task: its argument, where it stands, and how it ends. */
+import { Promise } from "../../builtins.ts";
 import type { PiscinaTask } from "./balancer.ts";
 import type { Task } from "./queues.ts";
 import { isMoved, listOf, queueOptionsSymbol, valueSymbol } from "./symbols.ts";
@@ -10,14 +11,6 @@ export type AnySignal = AbortSignal | {
   once(name: "abort", listener: () => void): unknown;
   off(name: "abort", listener: () => void): unknown;
 };
-
-export interface TaskOptions {
-  readonly value: unknown;
-  readonly transferList: readonly unknown[];
-  readonly filename: string;
-  readonly name: string;
-  readonly signal: AnySignal | null;
-}
 
 let lastId = 0;
 
@@ -36,12 +29,28 @@ export class PoolTask {
   /** Its argument, under Piscina's name: queues read it. */
   task: unknown;
   isAborted = false;
-  /** Settles its promise. Called once. */
-  onDone: (error: unknown, isFailed: boolean, result?: unknown) => void = () => {};
+  readonly promise: Promise<unknown>;
+  readonly reject: (error: unknown) => void;
+  readonly #resolve: (result: unknown) => void;
+  readonly #onDone: (task: PoolTask) => void;
   #isDone = false;
   #stopFollowing: (() => void) | undefined;
 
-  constructor({ value, transferList, filename, name, signal }: TaskOptions, created: number) {
+  /** `onDone`: called once, when its promise has been settled. */
+  constructor(
+    value: unknown,
+    transferList: readonly unknown[],
+    filename: string,
+    name: string,
+    signal: AnySignal | null,
+    created: number,
+    onDone: (task: PoolTask) => void,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.promise = promise;
+    this.reject = reject;
+    this.#resolve = resolve;
+    this.#onDone = onDone;
     this.filename = filename;
     this.name = name;
     this.signal = signal;
@@ -90,6 +99,8 @@ export class PoolTask {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#stopFollowing?.();
-    this.onDone(error, isFailed, result);
+    if (isFailed) this.reject(error);
+    else this.#resolve(result);
+    this.#onDone(this);
   }
 }

@@ -20,7 +20,7 @@ const now = performance.now.bind(performance);
 
 export type Emit = (name: string, detail?: unknown) => void;
 
-export interface RunOptions {
+export interface FilledRunOptions {
   readonly transferList: readonly unknown[];
   readonly filename: string | null;
   readonly name: string | null;
@@ -36,6 +36,7 @@ export class ThreadPool {
   completed = 0;
   needsDrain = false;
   readonly #emit: Emit;
+  readonly #hasListener: (name: string) => boolean;
   readonly #queue: TaskQueue;
   /** Abortable tasks that no worker took, before those of the queue. */
   readonly #skipped: QueuedTask[] = [];
@@ -52,11 +53,12 @@ export class ThreadPool {
   /** Of those who wait until no task runs. */
   readonly #onTaskDone = new Set<() => void>();
 
-  constructor(options: FilledOptions, emit: Emit) {
+  constructor(options: FilledOptions, emit: Emit, hasListener: (name: string) => boolean) {
     const { concurrentTasksPerWorker: most, filename } = options;
     this.options = options;
     options.filename = filename === null ? null : pathOf(filename);
     this.#emit = emit;
+    this.#hasListener = hasListener;
     this.#queue = options.taskQueue;
     this.#balancer = options.loadBalancer ?? leastBusy(most);
     this.#capacity = options.maxThreads * most;
@@ -105,37 +107,46 @@ export class ThreadPool {
     return (this.workers.size - this.#ready.length) * this.options.concurrentTasksPerWorker;
   }
 
-  run(value: unknown, options: RunOptions): Promise<unknown> {
-    const filename = options.filename ?? this.options.filename;
+  run(value: unknown, options: FilledRunOptions): Promise<unknown> {
+    const { transferList, filename: given } = options;
+    const filename = given === null ? this.options.filename : pathOf(given);
+    if (filename === null) return Promise.reject(filenameNotProvided());
     const name = options.name ?? this.options.name;
-    if (typeof filename !== "string") return Promise.reject(filenameNotProvided());
-    const { transferList } = options;
     const signal = this.#isClosing || this.#isDestroying ? closedSignal() : options.signal;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const onDone = this.#onDone;
     const task = new PoolTask(
-      { value, transferList, filename: pathOf(filename), name, signal },
+      value,
+      transferList,
+      filename,
+      name,
+      signal,
       now(),
+      onDone,
     ) as QueuedTask;
-    task.onDone = (error, isFailed, result) => {
-      this.completed++;
-      if (task.started > 0) this.runTimes?.record(now() - task.started);
-      if (isFailed) reject(error);
-      else resolve(result);
-      this.#checkDrainSoon();
-    };
-    if (signal !== null) {
-      if (signal.aborted === true) {
-        reject(new AbortError(signal.reason));
-        return promise;
-      }
-      task.follow(() => {
-        reject(new AbortError(signal.reason));
-        this.#abort(task);
-      });
-    }
-    this.#admit(task, reject);
+    if (signal !== null && !this.#follow(task, signal)) return task.promise;
+    this.#admit(task);
     this.#checkDrainSoon();
-    return promise;
+    return task.promise;
+  }
+
+  readonly #onDone = ({ started }: PoolTask): void => {
+    this.completed++;
+    if (started > 0) this.runTimes?.record(now() - started);
+    this.#checkDrainSoon();
+  };
+
+  /** False: the signal has been aborted already. */
+  #follow(task: QueuedTask, signal: AnySignal): boolean {
+    const { reject } = task;
+    if (signal.aborted === true) {
+      reject(new AbortError(signal.reason));
+      return false;
+    }
+    task.follow(() => {
+      reject(new AbortError(signal.reason));
+      this.#abort(task);
+    });
+    return true;
   }
 
   #abort(task: QueuedTask): void {
@@ -150,11 +161,11 @@ export class ThreadPool {
     }
   }
 
-  #admit(task: QueuedTask, reject: (error: unknown) => void): void {
+  #admit(task: QueuedTask): void {
     const { maxQueue, maxThreads } = this.options;
     if (this.#queue.size > 0) {
       if (this.#queue.size >= maxQueue + this.#pendingCapacity) {
-        reject(maxQueue === 0 ? noQueue() : queueAtLimit());
+        task.reject(maxQueue === 0 ? noQueue() : queueAtLimit());
         return;
       }
       this.#queue.push(task);
@@ -163,7 +174,7 @@ export class ThreadPool {
     }
     if (this.#distribute(task, this.#candidates)) return;
     if (this.workers.size < maxThreads) this.#start();
-    if (maxQueue <= 0 && this.#pendingCapacity === 0) reject(noQueue());
+    if (maxQueue <= 0 && this.#pendingCapacity === 0) task.reject(noQueue());
   }
 
   /** Gives a task to a worker. False: none takes it, and it waits. */
@@ -190,7 +201,7 @@ export class ThreadPool {
   }
 
   #onAvailable(worker: PoolWorker): void {
-    while (this.#waiting > 0) {
+    while (this.#waiting > 0 && !this.#isFull) {
       const task = this.#nextWaiting();
       if (task === null) break; // a queue of the program's own that miscounts
       if (this.#distribute(task, this.#allCandidates)) continue;
@@ -202,6 +213,14 @@ export class ThreadPool {
     worker.whenIdle(idleTimeout, () => {
       if (worker.usage === 0 && this.workers.size > minThreads) this.#remove(worker);
     });
+  }
+
+  /** Whether no worker would take a task, so that none leaves its place in the queue. A balancer of the program is asked. */
+  get #isFull(): boolean {
+    const { loadBalancer, maxThreads, concurrentTasksPerWorker: most } = this.options;
+    if (loadBalancer !== undefined || this.workers.size < maxThreads) return false;
+    for (const { usage } of this.workers) if (usage < most) return false;
+    return true;
   }
 
   #startMinimum(): void {
@@ -296,13 +315,19 @@ export class ThreadPool {
   #checkDrainSoon(): void {
     if (this.#isDrainChecked) return;
     this.#isDrainChecked = true;
-    queueMicrotask(() => {
-      this.#isDrainChecked = false;
-      this.#checkDrain();
-    });
+    queueMicrotask(this.#checkDrain);
   }
 
-  #checkDrain(): void {
+  readonly #emitNeedsDrain = (): void => {
+    if (this.#hasListener("needsDrain")) this.#emit("needsDrain");
+  };
+
+  readonly #emitDrain = (): void => {
+    if (this.#hasListener("drain")) this.#emit("drain");
+  };
+
+  readonly #checkDrain = (): void => {
+    this.#isDrainChecked = false;
     let usage = 0;
     for (const worker of this.#ready) {
       if (worker.usage !== Infinity) usage += worker.usage;
@@ -311,12 +336,12 @@ export class ThreadPool {
     // A full queue as well: while workers start, a source that has paused for it would wait for ever.
     if (usage === this.#capacity || (maxQueue > 0 && this.#waiting >= maxQueue)) {
       this.needsDrain = true;
-      queueMicrotask(() => this.#emit("needsDrain"));
+      queueMicrotask(this.#emitNeedsDrain);
     } else if (usage < this.#capacity && this.needsDrain) {
       this.needsDrain = false;
-      queueMicrotask(() => this.#emit("drain"));
+      queueMicrotask(this.#emitDrain);
     }
-  }
+  };
 
   /** Ends all tasks and workers now. */
   async destroy(): Promise<void> {

@@ -1,4 +1,7 @@
-/** One worker of a pool: a pool of heddle with one thread, which is given up when that ends. */
+/**
+ * One worker of a pool: a pool of heddle with one thread, which is given up when that ends. docs/internals/scheduling.md tells
+ * why one pool does not serve all threads.
+ */
 import { Map, Set, URL } from "../../builtins.ts";
 import {
   createPool,
@@ -91,6 +94,11 @@ export class PoolWorker {
   /** Functions that tasks have named, by file and name. */
   readonly #places = new Map<string, KnownPlace>();
   readonly #run: Pool<Runner>["call"]["run"];
+  readonly #runFirst: Pool<Runner>["call"]["runFirst"];
+  /** The place of the last task. */
+  #last: KnownPlace | undefined;
+  /** Of its tasks. */
+  #abortable = 0;
   #closed: Promise<void> | undefined;
   #idle: { clear(): void } | undefined;
 
@@ -123,6 +131,7 @@ export class PoolWorker {
     const pool = this.#pool = startPool(poolOptions);
     living.add(this);
     this.#run = pool.call.run;
+    this.#runFirst = pool.call.runFirst;
     let startExitCode: number | undefined;
     pool.addEventListener("workerExit", (event) => {
       const { exitCode, error } = event.detail;
@@ -148,17 +157,17 @@ export class PoolWorker {
   }
 
   get isRunningAbortable(): boolean {
-    if (this.tasks.size !== 1) return false;
-    for (const task of this.tasks) return task.isAbortable;
-    return false;
+    return this.#abortable > 0 && this.tasks.size === 1;
   }
 
   post(task: QueuedTask, now: () => number): void {
     this.#idle?.clear();
     this.tasks.add(task);
+    if (task.isAbortable) this.#abortable++;
     const startMs = this.histogram === undefined ? 0 : now();
     const settle = (error: unknown, isFailed: boolean, result?: unknown): void => {
       if (!this.tasks.delete(task)) return; // it was aborted, or its worker has ended
+      if (task.isAbortable) this.#abortable--;
       this.histogram?.record(now() - startMs);
       this.#events.onTaskDone(this);
       task.done(error, isFailed, result);
@@ -181,14 +190,15 @@ export class PoolWorker {
 
   #call({ filename, name, task: value, transferList }: QueuedTask): Promise<unknown> {
     const place = this.#placeOf(filename, name);
-    const { run, runNew } = this.#pool.call;
-    const transfer = { transfer: transferList };
-    const moves = transferList.length > 0;
-    if (place.isLoaded) {
-      return (moves ? run.with(transfer) : this.#run)(place.id, value) as Promise<unknown>;
+    const run = this.#run;
+    if (place.isLoaded && transferList.length === 0) {
+      return (place.id === 0 ? this.#runFirst(value) : run(place.id, value)) as Promise<unknown>;
     }
+    const transfer = { transfer: transferList };
+    if (place.isLoaded) return run.with(transfer)(place.id, value) as Promise<unknown>;
     const { id, url } = place;
-    const result = (moves ? runNew.with(transfer) : runNew)({ id, url, filename, name }, value);
+    const { runNew } = this.#pool.call;
+    const result = runNew.with(transfer)({ id, url, filename, name }, value);
     return result.then((settled) => {
       place.isLoaded = true;
       return settled;
@@ -196,9 +206,11 @@ export class PoolWorker {
   }
 
   #placeOf(filename: string, name: string): KnownPlace {
+    const last = this.#last;
+    if (last !== undefined && last.filename === filename && last.name === name) return last;
     const key = `${name}\n${filename}`;
     const known = this.#places.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#last = known;
     const url = pathToFileURL(filename).href;
     const place = { id: this.#places.size, url, filename, name, isLoaded: false };
     this.#places.set(key, place);
