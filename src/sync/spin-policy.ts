@@ -8,18 +8,18 @@
  * docs/internals/waiting-and-spinning.md has the measurements.
  */
 
-/** Calls between two clock readings. The first so many of a pool are waited for without a spin. */
+/** Calls between two clock readings outside trials. The first so many of a pool are waited for without a spin. */
 const CALLS_PER_CLOCK = 16;
-/** A block is so long that what other processes do differently because of the spins shows in it. */
+/** A block is so long that what other processes do differently because of the spins shows in it, or ends with a pause. */
 const BLOCK_MS = 2;
-/** Longer blocks tell nothing: there was a pause, or calls take so long that no spin matters. */
-const MAX_BLOCK_MS = 8;
-/** A trial ends when its blocks that tell something have lasted so long, or with the last of so many blocks. */
+/** A pause: longer times between two answers tell nothing. Shorter ones may be a time slice of another thread. */
+const PAUSE_MS = 8;
+/** A trial ends when its blocks have lasted so long without the pauses, or with the last of so many blocks. */
 const TRIAL_MS = 16;
 const MAX_BLOCKS = 32;
 /** Trials are at most so many times their duration apart, and a quarter of it while they disagree. */
 const MAX_APART = 64;
-/** Longest time between two clock readings that counts towards the next trial. */
+/** Longest time between two clock readings that brings the next trial closer. */
 const MAX_GAP_MS = 1;
 /** A spin keeps a second core busy, so it must bring more than this: a tenth. */
 const WORTH: number = Math.log(1.1);
@@ -33,12 +33,14 @@ export class SpinPolicy {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
   readonly #now: () => number;
-  readonly #callsPerClock: number;
+  /** Calls between two clock readings. */
+  #stride: number;
   #score = FIRST_SCORE;
   #untilTrialMs = FIRST_TRIAL_MS;
-  /** Since the clock was read, or since the block began. */
+  /** Since the clock was read. */
   #calls = 0;
-  #startMs: number;
+  #lastMs: number;
+  #blockMs = 0;
   /** Blocks left in this trial; 0: there is none. */
   #blocks = 0;
   /** Of this trial: time and calls, without spins and with them. */
@@ -56,39 +58,46 @@ export class SpinPolicy {
     this.#words = words;
     this.#index = index;
     this.#now = now;
-    this.#startMs = now();
-    this.#callsPerClock = maySpin ? CALLS_PER_CLOCK : Infinity;
+    this.#lastMs = now();
+    this.#stride = maySpin ? CALLS_PER_CLOCK : Infinity;
   }
 
   /** So many calls were settled. */
   settled(calls: number): void {
     this.#calls += calls;
-    if (this.#calls >= this.#callsPerClock) this.#look();
+    if (this.#calls >= this.#stride) this.#look();
   }
 
   #look(): void {
     const nowMs = this.#now();
-    const tookMs = nowMs - this.#startMs;
-    if (this.#blocks > 0) {
-      if (tookMs < BLOCK_MS) return;
-      this.#endBlock(tookMs);
-    } else if ((this.#untilTrialMs -= Math.min(tookMs, MAX_GAP_MS)) > 0) {
+    const tookMs = nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    if (this.#blocks > 0) this.#count(tookMs);
+    else if ((this.#untilTrialMs -= Math.min(tookMs, MAX_GAP_MS)) > 0) {
       this.#set(this.#score > WORTH);
     } else {
       this.#blocks = MAX_BLOCKS;
+      this.#blockMs = 0;
+      this.#stride = 1;
       this.#tookMs.fill(0);
       this.#settled.fill(0);
     }
     this.#calls = 0;
-    this.#startMs = nowMs;
   }
 
-  #endBlock(tookMs: number): void {
-    if (tookMs < MAX_BLOCK_MS) {
+  #count(tookMs: number): void {
+    const isPause = tookMs >= PAUSE_MS;
+    if (!isPause) {
       const way = this.spins ? 1 : 0;
       this.#tookMs[way] += tookMs;
       this.#settled[way] += this.#calls;
+      this.#blockMs += tookMs;
     }
+    if (isPause || this.#blockMs >= BLOCK_MS) this.#endBlock();
+  }
+
+  #endBlock(): void {
+    this.#blockMs = 0;
     const [parkedMs, spunMs] = this.#tookMs;
     const [parked, spun] = this.#settled;
     const hasBoth = parked > 0 && spun > 0;
@@ -97,6 +106,7 @@ export class SpinPolicy {
       return;
     }
     this.#blocks = 0;
+    this.#stride = CALLS_PER_CLOCK;
     const gain = hasBoth ? Math.log((parkedMs / parked) / (spunMs / spun)) : 0;
     this.#score += (Math.max(-1, Math.min(gain, 1)) - this.#score) / 4;
     this.#untilTrialMs = TRIAL_MS * MAX_APART * Math.max(0.25, Math.abs(this.#score));

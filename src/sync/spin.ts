@@ -10,6 +10,8 @@
 const CHECKS_PER_CLOCK = 64;
 /** Polls before the first pause, which takes about 35 ns and would delay an imminent response. */
 const EAGER_CHECKS = 32;
+/** Readings after which a spin ends even if the clock stands still, as one that a program has replaced may. */
+const MAX_READINGS = 4096;
 /** Most waits without a spin after one that failed. */
 const MAX_SKIPPED = 127;
 
@@ -46,7 +48,8 @@ export class Spin {
     const { isReady, canContinue, pause, now } = this.#options;
     if (!canContinue()) return false;
     for (let check = 0; check < EAGER_CHECKS; check++) if (isReady()) return this.#succeed();
-    for (let endMs = 0;;) {
+    let endMs = 0;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
       for (let check = 0; check < CHECKS_PER_CLOCK; check++) {
         if (isReady()) return this.#succeed();
         pause();

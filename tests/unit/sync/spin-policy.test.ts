@@ -92,6 +92,18 @@ describe("whether the threads of a pool spin", () => {
     expect(run(server, 100_000)).toBeLessThan(0.05);
   });
 
+  test("in bursts of calls with pauses, if the calls of a burst are quicker", () => {
+    for (const [calls, pauseMs] of [[10, 16], [50, 8], [300, 16], [1000, 30]]) {
+      const { state, run } = createPolicy();
+      let spins = 0;
+      for (let burst = 0; burst < 1000; burst++) {
+        spins += run({ spun: 0.002, parked: 0.02 }, calls!);
+        state.nowMs += pauseMs!;
+      }
+      expect(spins / 1000).toBeGreaterThan(0.8);
+    }
+  });
+
   test("not for long where pauses or long tasks leave nothing to learn", () => {
     for (const machine of [{ spun: 0.004, parked: 0.05, idle: 5 }, { spun: 10, parked: 10.05 }]) {
       const { run } = createPolicy();

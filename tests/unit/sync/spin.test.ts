@@ -69,6 +69,16 @@ describe("a spin", () => {
     expect(wait(MAX_MS + TICK_MS).came).toBe(true);
   });
 
+  test("ends although the clock stands still", () => {
+    const spin = new Spin({
+      isReady: () => false,
+      canContinue: () => true,
+      pause: () => {},
+      now: () => 0,
+    }, MAX_MS);
+    expect(spin.spin()).toBe(false);
+  });
+
   test("does not happen with a limit of 0", () => {
     const { wait } = createSpin(0);
     for (let n = 0; n < 1000; n++) expect(wait(0)).toEqual({ came: false, tookMs: 0 });
