@@ -43,9 +43,8 @@ export class SpinPolicy {
   #blockMs = 0;
   /** Blocks left in this trial; 0: there is none. */
   #blocks = 0;
-  /** Of this trial: time and calls, without spins and with them. */
-  readonly #tookMs: [number, number] = [0, 0];
-  readonly #settled: [number, number] = [0, 0];
+  /** Of this trial: milliseconds and calls without spins, then with them. */
+  readonly #sums: [number, number, number, number] = [0, 0, 0, 0];
   #random = 0;
 
   /** `words[index]` is the shared word. `maySpin`: false, if the threads never spin. */
@@ -77,37 +76,32 @@ export class SpinPolicy {
       this.#set(this.#score > WORTH);
     } else {
       this.#blocks = MAX_BLOCKS;
-      this.#blockMs = 0;
       this.#stride = 1;
-      this.#tookMs.fill(0);
-      this.#settled.fill(0);
+      this.#sums.fill(0);
     }
     this.#calls = 0;
   }
 
   #count(tookMs: number): void {
+    const sums = this.#sums;
     const isPause = tookMs >= PAUSE_MS;
     if (!isPause) {
-      const way = this.spins ? 1 : 0;
-      this.#tookMs[way] += tookMs;
-      this.#settled[way] += this.#calls;
+      const way = this.spins ? 2 : 0;
+      sums[way] += tookMs;
+      sums[way + 1]! += this.#calls;
       this.#blockMs += tookMs;
     }
-    if (isPause || this.#blockMs >= BLOCK_MS) this.#endBlock();
-  }
-
-  #endBlock(): void {
+    if (!isPause && this.#blockMs < BLOCK_MS) return;
     this.#blockMs = 0;
-    const [parkedMs, spunMs] = this.#tookMs;
-    const [parked, spun] = this.#settled;
-    const hasBoth = parked > 0 && spun > 0;
-    if (--this.#blocks > 0 && !(hasBoth && parkedMs + spunMs >= TRIAL_MS)) {
+    const [parkedMs, parked, spunMs, spun] = sums;
+    if (--this.#blocks > 0 && (parkedMs + spunMs < TRIAL_MS || parked * spun === 0)) {
       this.#set(this.#tossCoin());
       return;
     }
     this.#blocks = 0;
     this.#stride = CALLS_PER_CLOCK;
-    const gain = hasBoth ? Math.log((parkedMs / parked) / (spunMs / spun)) : 0;
+    // A way that had no block tells nothing: NaN.
+    const gain = Math.log((parkedMs / parked) / (spunMs / spun)) || 0;
     this.#score += (Math.max(-1, Math.min(gain, 1)) - this.#score) / 4;
     this.#untilTrialMs = TRIAL_MS * MAX_APART * Math.max(0.25, Math.abs(this.#score));
     this.#set(this.#score > WORTH);

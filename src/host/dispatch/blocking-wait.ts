@@ -6,7 +6,6 @@
  * of workers are read from their control words, and its own timers that are due run at intervals. Calls that were in
  * flight before are settled as well; their callers hear of it when the event loop runs again.
  */
-import { Spin } from "../../sync/spin.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { HostWaiting, HostWork, PollLoop } from "./poll-loop.ts";
 
@@ -32,27 +31,19 @@ interface BlockingWork {
 }
 
 export interface BlockingWaitOptions {
-  readonly runtime: Pick<Runtime, "now" | "pause">;
-  readonly waiting: HostWaiting;
+  readonly runtime: Pick<Runtime, "now">;
+  readonly waiting: Pick<HostWaiting, "parker" | "policy">;
   readonly calls: HostWork;
-  readonly loop: Pick<PollLoop, "withdrawPark">;
+  readonly loop: Pick<PollLoop, "withdrawPark" | "spin">;
   readonly pool: BlockingWork;
 }
 
 export class BlockingWait {
   readonly #options: BlockingWaitOptions;
-  readonly #spin: Spin;
   #waits = 0;
 
   constructor(options: BlockingWaitOptions) {
     this.#options = options;
-    const { runtime, calls: { lanes }, waiting: { active, policy, spinMs } } = options;
-    this.#spin = new Spin({
-      isReady: () => lanes.hasResponse,
-      canContinue: () => policy.spins && active.hasFreeCore,
-      pause: runtime.pause,
-      now: runtime.now,
-    }, spinMs);
   }
 
   /** Blocks this thread until `isOver`, which runs no user code. */
@@ -69,7 +60,7 @@ export class BlockingWait {
         pool.takeRequests();
         if (isOver()) return;
       }
-      if (calls.lanes.isBusy && round % ROUNDS_PER_CLOCK !== 0 && this.#spin.spin()) continue;
+      if (calls.lanes.isBusy && round % ROUNDS_PER_CLOCK !== 0 && loop.spin.spin()) continue;
       const nowMs = runtime.now();
       const isTick = nowMs >= tickMs;
       if (isTick) tickMs = nowMs + TICK_MS;

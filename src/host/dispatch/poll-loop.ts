@@ -78,7 +78,8 @@ export class PollLoop {
   readonly #turn: TurnClock;
   readonly #microtask: (callback: () => void) => void;
   readonly #policy: Pick<SpinPolicy, "spins" | "settled">;
-  readonly #spin: Spin;
+  /** Of this host: for waits in `pool.sync` as well. */
+  readonly spin: Spin;
   readonly #poll: () => void;
   /** A call was submitted: poll after the caller's synchronous code. */
   readonly kick: () => void;
@@ -104,9 +105,9 @@ export class PollLoop {
       this.#microtask(this.#poll);
       this.#isScheduled = true;
     };
-    this.#spin = new Spin({
+    this.spin = new Spin({
       isReady: () => lanes.hasResponse,
-      canContinue: () => active.hasFreeCore,
+      canContinue: () => policy.spins && active.hasFreeCore,
       pause: runtime.pause,
       now: runtime.now,
     }, spinMs);
@@ -170,7 +171,7 @@ export class PollLoop {
       this.#parker.cancel();
       this.#isParked = false;
     }
-    const isReady = mustSpin ? this.#spin.spin() : hint === READY;
+    const isReady = mustSpin ? this.spin.spin() : hint === READY;
     const settled = isReady ? work.drain(MAX_SETTLED_PER_POLL) : 0;
     if (settled > 0) policy.settled(settled);
     if (this.#turn.isOver(1 + settled / SETTLED_PER_UNIT)) {
