@@ -5,7 +5,7 @@ import {
   AT_ONCE,
   caseOf,
   EVERY as EVERY_3_MS,
-  PLACEMENTS,
+  QUICK_PLACEMENTS,
 } from "../benchmarks/scenarios/contended-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, POISSON, RATES } from "../benchmarks/scenarios/sporadic-cases.ts";
 import { ratioChart, type RatioGroup } from "./ratio-chart.ts";
@@ -51,7 +51,8 @@ export const contendedCharts = (result: ScenarioResult): ChartSpec[] =>
     name: `contended-${result.runtime}`,
     heading: "Calls without a core for each thread",
     to: TO,
-    groups: PLACEMENTS.flatMap((placement) =>
+    // All are in the table.
+    groups: QUICK_PLACEMENTS.flatMap((placement) =>
       LOADS.map(({ label, name, size }) => ({
         label: [label, placement],
         case: caseOf(placement, name),
