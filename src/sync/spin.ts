@@ -1,7 +1,7 @@
 /**
  * One thread's spin: a host that waits for a response, a worker for a call.
  *
- * A spin that ends in vain is followed by waits without one, twice as many each time, and one that succeeds ends that. So where
+ * A spin that fails is followed by waits without one, twice as many each time, and one that succeeds ends that. So where
  * another thread needs the core, one wait in 128 is a failed spin, and a core that is free again is noticed within as many.
  * Whether the threads of a pool spin at all is decided by its `SpinPolicy`.
  */
