@@ -249,30 +249,25 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts, ready } = this.#core;
-    const { dispatcher, entry: ownEntry, broadcasts, streams } = parts;
+    const core = this.#core;
+    const { dispatcher, entry: ownEntry } = core;
     const entry = withMappedErrors(ownEntry, spec.options.mapError);
     this.#spec = spec;
     this.#entry = entry;
-    this.ready = ready;
-    const target = {
-      dispatcher,
-      entry,
-      streams,
-      pool: this,
-    };
+    this.ready = core.ready;
+    const target = { dispatcher, entry, features: core, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
       this.#publish = () => {
-        broadcasts.onTasksKnown();
+        core.made.broadcasts?.onTasksKnown();
         onKnown();
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
-    this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
+    this.broadcast = createBroadcastProxy(spec, core, ownEntry, isKnown, this);
     this.#mapping = new Mapping(this, spec.options.maxThreads, spec.runtime);
     ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = bindMapping(this.#mapping));
     this.#core.start();
@@ -289,20 +284,21 @@ class ThreadPool extends SafeEventTarget {
 
   #createSync(): SyncProxy {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
-    const { blocking, requests, supervisor, cancellation } = this.#core.parts;
+    const core = this.#core;
+    const { blocking, requests, supervisor } = core;
     return createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
       knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
       isOnHost: () => supervisor.unavailable.isOnHost,
-      cancel: (call, reason) => cancellation.abort(call, reason),
+      cancel: (call, reason) => core.cancellation.abort(call, reason),
       pool: this,
     });
   }
 
   #createScope(): ReturnType<typeof createOpenScope> {
-    const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
+    const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core;
     const { runtime } = this.#spec;
     const mapping = this.#mapping;
     const sync = (): SyncProxy => this.sync;
@@ -310,7 +306,7 @@ class ThreadPool extends SafeEventTarget {
   }
 
   get needsDrain(): boolean {
-    return this.#core.parts.backpressure.needsDrain;
+    return this.#core.dispatcher.backpressure.needsDrain;
   }
 
   // Fields instead of methods, so that they survive destructuring.
@@ -331,7 +327,7 @@ class ThreadPool extends SafeEventTarget {
     options: ProfileOptions = {},
   ): Promise<CpuProfile> => {
     try {
-      const { parts: { supervisor } } = this.#core;
+      const { supervisor } = this.#core;
       this.#profiling ??= new Profiling({
         threads: () => supervisor.threads,
         isClosing: () => this.#core.isClosing,
