@@ -4,11 +4,11 @@ import { workerRealm } from "../../realm/worker-realm.ts";
 import type { PoolParts } from "./parts.ts";
 
 export function createBlocking(parts: PoolParts): BlockingWait {
-  const { spec: { runtime }, waiting, dispatcher: calls, loop, timers, supervisor, made } = parts;
+  const { spec: { runtime }, waiting, dispatcher: calls, loop, supervisor, made } = parts;
   const takeRequests = (): void => made.requests?.takeAll();
   const check = (isTick: boolean): boolean => {
     if (isTick) {
-      timers.runDue(runtime.now());
+      runtime.runDueTimeouts();
       supervisor.checkLoad();
       workerRealm()?.shared.take(); // a worker below this one may wait for it
     }

@@ -1,4 +1,6 @@
 /** How the parts of features are made, when they are first used (`PoolParts`). */
+import { RUN_BY_HOST } from "../../host/calls/in-flight.ts";
+import { LateRuns } from "../../host/calls/late-runs.ts";
 import { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { Cancellation } from "../../host/limits/cancellation.ts";
 import { Deadlines } from "../../host/limits/deadlines.ts";
@@ -66,5 +68,13 @@ export function createStreams(parts: PoolParts): StreamCalls {
       safety.ref();
       parts.onBusy();
     },
+  });
+}
+
+/** For scopes. */
+export function createLateRuns({ supervisor }: PoolParts): LateRuns {
+  return new LateRuns((workerId) => {
+    if (workerId === RUN_BY_HOST) return true;
+    return [...supervisor.threads].some(({ id }) => id === workerId);
   });
 }

@@ -15,7 +15,6 @@ import type { Watchdog } from "../../host/workers/watchdog.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import type { BlockableTimers } from "./blockable-timers.ts";
 
 /** The parts of features. Reading one makes it, if that was not done before. */
 export interface FeatureParts {
@@ -31,7 +30,6 @@ export interface FeatureParts {
 
 export interface PoolParts extends FeatureParts {
   readonly spec: PoolSpec;
-  readonly timers: BlockableTimers;
   /** With `metrics: true`. */
   readonly stamps: CallStamps | undefined;
   readonly codec: Codec;

@@ -18,6 +18,7 @@ import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { LateRuns } from "../../host/calls/late-runs.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
@@ -43,12 +44,12 @@ import { CallEntry } from "../../host/observe/call-entry.ts";
 import type { DebugLog } from "../../host/observe/debug-log.ts";
 import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
-import { type BlockableTimers, blockableTimers } from "./blockable-timers.ts";
 import { createBlocking } from "./blocking.ts";
 import {
   createBroadcasts,
   createCancellation,
   createDeadlines,
+  createLateRuns,
   createSignals,
   createStreams,
 } from "./features.ts";
@@ -63,7 +64,6 @@ import type { FeatureParts, PoolParts } from "./parts.ts";
 
 export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
   readonly spec: PoolSpec;
-  readonly timers: BlockableTimers;
   /** With `debug`, and with `metrics: true`. */
   readonly debug: DebugLog | undefined;
   readonly stamps: CallStamps | undefined;
@@ -83,10 +83,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   readonly abortEpochs: SharedArrayBuffer;
 
   /** Rethrows an error of starting a thread. */
-  constructor(given: PoolSpec) {
-    const spawn = startThreads(given);
-    const timers = this.timers = blockableTimers(given.runtime);
-    const spec = this.spec = { ...given, runtime: timers.runtime };
+  constructor(spec: PoolSpec) {
+    const spawn = startThreads(spec);
+    this.spec = spec;
     const { options, runtime, workerEntry: { mark, url } } = spec;
     const { maxPayloadBytes, spinMs } = options;
     const debug = this.debug = options.debug && createDebugLog(spec, options.debug);
@@ -111,7 +110,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     if (options.inliner !== undefined) {
       this.dispatcher.waiting.inliner = createInlineExecutor(spec, options.inliner, this);
     }
-    this.safety = new Watchdog(given.runtime, () => this.#receivers(), () => {
+    this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
       this.dispatcher.checkLanes();
       this.loop.onTick();
     });
@@ -237,6 +236,10 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   get sources(): ArgumentSources {
     const { spec: { runtime, options: { maxPayloadBytes } }, dispatcher: { inFlight } } = this;
     return this.made.sources ??= new ArgumentSources({ runtime, inFlight, maxPayloadBytes });
+  }
+
+  get lateRuns(): LateRuns {
+    return this.dispatcher.inFlight.lateRuns ??= createLateRuns(this);
   }
 
   get blocking(): BlockingWait {

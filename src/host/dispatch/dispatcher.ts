@@ -160,7 +160,6 @@ export class Dispatcher implements HostWork {
 
   /** A worker has started. It gets only calls that are pinned to it until `openLane`. */
   addLane(lane: Lane): void {
-    this.inFlight.lateRuns.onStarted(lane.id);
     this.lanes.add(lane);
   }
 
@@ -196,7 +195,7 @@ export class Dispatcher implements HostWork {
   /** The same for a lane whose worker is gone: nothing runs in it any more. */
   endLane(lane: Lane): PendingCall[] {
     const calls = this.removeLane(lane);
-    this.inFlight.lateRuns.onGone(lane.id);
+    this.inFlight.lateRuns?.onGone(lane.id);
     return calls;
   }
 

@@ -205,7 +205,7 @@ export class Responses {
       load.remove(orphan?.load ?? UNKNOWN_LOAD);
       if (endpoint.rx.release()) lane.wakeForSpace();
       this.late++;
-      this.#inFlight.lateRuns.onResponse(lane.id, slot, generation);
+      this.#inFlight.lateRuns?.onResponse(lane.id, slot, generation);
       return;
     }
     let value: unknown;
