@@ -110,12 +110,34 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
   }
 }
 
-/** Also wraps an interval, since `clearTimeout` clears both. */
-function createTimer(handle: ReturnType<typeof setTimeout>): Timer {
+/** The timeouts of this thread that have not run. */
+const timeouts = new Set<{ readonly dueMs: number; readonly run: () => void }>();
+
+function createTimeout(callback: () => void, delayMs: number): Timer {
+  const run = (): void => {
+    if (!timeouts.delete(timeout)) return;
+    clearTimeout(handle);
+    callback();
+  };
+  const handle = setTimeout(run, delayMs);
+  const timeout = { dueMs: now() + delayMs, run };
+  timeouts.add(timeout);
   return {
     ref: () => void handle.ref(),
     unref: () => void handle.unref(),
-    clear: () => clearTimeout(handle),
+    clear: () => {
+      timeouts.delete(timeout);
+      clearTimeout(handle);
+    },
+  };
+}
+
+function createInterval(callback: () => void, intervalMs: number): Timer {
+  const handle = setInterval(callback, intervalMs);
+  return {
+    ref: () => void handle.ref(),
+    unref: () => void handle.unref(),
+    clear: () => clearTimeout(handle), // clears both
   };
 }
 
@@ -250,8 +272,12 @@ export function createRuntime(
     isPromise,
     createContext,
     ...ofProcess,
-    setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
-    setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
+    setInterval: createInterval,
+    setTimeout: createTimeout,
+    runDueTimeouts: () => {
+      const nowMs = now();
+      for (const { dueMs, run } of timeouts) if (dueMs <= nowMs) run();
+    },
     directOutputs: () => [],
     takesExecArgv: false,
     confineSelf: () => {},

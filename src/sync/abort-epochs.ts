@@ -13,10 +13,11 @@
 /** Slots that have a word; calls in higher slots are notified by a message only. */
 const SLOTS = 2 ** 18;
 
-/** Memory for the words of a pool. Each task has a signal when `map` calls it in chunks. Systems give memory only when it is written. */
-export function createAbortEpochs(): SharedArrayBuffer {
-  return new SharedArrayBuffer(4 * SLOTS);
-}
+/**
+ * Size of the memory for the words of a pool. Each task has a signal when `map` calls it in chunks. Systems give memory only when
+ * it is written.
+ */
+export const ABORT_EPOCHS_BYTES: number = 4 * SLOTS;
 
 /** Host: marks the call with this id as aborted. */
 export function raiseAbort(

@@ -666,7 +666,7 @@ const scopes: Room = {
     },
     {
       file: "host/dispatch/dispatcher.ts",
-      from: "this.inFlight.lateRuns.onGone(lane.id);",
+      from: "this.inFlight.lateRuns?.onGone(lane.id);",
       to: "",
       fault: "leaving a scope waits for tasks of workers that are gone",
     },

@@ -12,7 +12,11 @@ import {
   RESULT_NUMBER,
   SLOT_WORD,
 } from "../../src/lane/frame.ts";
-import { MAX_RESPONSES, Responses } from "../../src/host/dispatch/responses.ts";
+import {
+  MAX_RESPONSES,
+  type ResponseFeatures,
+  Responses,
+} from "../../src/host/dispatch/responses.ts";
 import { createSettings, type GivenSettings } from "../../src/host/calls/call-settings.ts";
 import { InFlightWindow } from "../../src/host/lanes/in-flight-window.ts";
 import { Cancellation } from "../../src/host/limits/cancellation.ts";
@@ -79,7 +83,7 @@ function attach(memory: SharedArrayBuffer, out: number, into: number): Endpoint 
 /** The host's side of two calls that have been sent to one lane. */
 class Host {
   readonly inFlight = new InFlight();
-  readonly answers = new Responses(this.inFlight, [undefined]);
+  readonly answers = new Responses(this.inFlight, [undefined], {} as ResponseFeatures);
   readonly lanes = new LaneSet();
   readonly calls: PendingCall[] = [];
   readonly cancellation: Cancellation;

@@ -16,6 +16,11 @@ import { endStreams } from "../../streams/open-source.ts";
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
 
+/** Made by the first broadcast. */
+interface BroadcastFeatures {
+  readonly broadcasts: Broadcasts;
+}
+
 export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
 
 /**
@@ -24,7 +29,7 @@ export type BroadcastProxy = Readonly<Record<string, BroadcastWith>>;
  */
 export function createBroadcastProxy(
   spec: PoolSpec,
-  broadcasts: Broadcasts,
+  features: BroadcastFeatures,
   entry: CallEntry,
   isKnown: () => boolean,
   pool: object,
@@ -45,7 +50,7 @@ export function createBroadcastProxy(
           return findKnown(spec, task, given);
         };
         const send: Broadcast = (...args) =>
-          start({ pool, broadcasts, entry, isKnown, find, isSticky, isPromise }, args);
+          start({ pool, features, entry, isKnown, find, isSticky, isPromise }, args);
         // The tasks of a module pool have no check on the host.
         const check = spec.tasks[names().indexOf(name)]?.check;
         const broadcast = check === undefined ? send : checking(send, check);
@@ -65,7 +70,7 @@ export function createBroadcastProxy(
 interface Start {
   /** Not used: its workers run while a broadcast is under way. */
   readonly pool: object;
-  readonly broadcasts: Broadcasts;
+  readonly features: BroadcastFeatures;
   readonly entry: CallEntry;
   readonly isKnown: () => boolean;
   readonly find: FindTask;
@@ -85,14 +90,16 @@ async function start(options: Start, args: readonly unknown[]): Promise<unknown[
 
 /** Promises among the arguments are awaited first. */
 async function startWith(
-  { broadcasts, entry, isKnown, find, isSticky, isPromise }: Start,
+  { features, entry, isKnown, find, isSticky, isPromise }: Start,
   args: readonly unknown[],
 ): Promise<unknown[]> {
   const values = hasPromise(args, isPromise) ? await Promise.all(args) : args;
-  if (!isKnown()) return broadcasts.startEarly(find, entry.carry(values, undefined), isSticky);
+  if (!isKnown()) {
+    return features.broadcasts.startEarly(find, entry.carry(values, undefined), isSticky);
+  }
   const found = find();
   if (found instanceof Error) throw found;
-  return broadcasts.start(
+  return features.broadcasts.start(
     found.task,
     entry.carry(values, found.task),
     found.settings,

@@ -87,7 +87,7 @@ function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly entry: CallSink;
-  readonly streams: StreamCalls;
+  readonly features: { readonly streams: StreamCalls };
   readonly pool: object;
 }
 
@@ -168,7 +168,7 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
       if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
       return (...args) =>
         streamed(
-          target.streams,
+          target.features.streams,
           (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
         );
     }
@@ -244,7 +244,7 @@ function createEarlyCalls(
     };
     return (...args) =>
       promiseOrStream(
-        target.streams,
+        target.features,
         name,
         isStream,
         (resolve, reject) => target.entry.submit({ name, find }, args, resolve, reject, settings),
@@ -274,7 +274,7 @@ function createEarlyCalls(
 
 /** `calls.make` for a function that was made before its task was known: its options may turn out not to fit. */
 function makeLate(
-  { streams }: CallTarget,
+  { features }: CallTarget,
   calls: TaskCalls,
   given: GivenCall,
   isStream: boolean,
@@ -284,7 +284,7 @@ function makeLate(
   } catch (error) {
     if (!isStream) return refused(error);
     return (...args) =>
-      streamed(streams, () => {
+      streamed(features.streams, () => {
         endStreams(args);
         throw error;
       });

@@ -38,12 +38,12 @@ function makeOrFail(sink: StreamSink, submit: MakeCall): MakeCall {
  * known, the wrong one of the two fails with a coded error. `isStream` tells then whether it is a generator function.
  */
 export function promiseOrStream(
-  streams: StreamCalls,
+  features: { readonly streams: StreamCalls },
   name: string,
   isStream: () => boolean,
   submit: MakeCall,
 ): Promise<unknown> {
-  const sink = streams.create();
+  const sink = features.streams.create();
   const handle = sink.takeHandle();
   let ignoreRejection = (): void => {};
   const promise = new Promise((resolve: Resolve, reject: Reject) => {

@@ -1,35 +1,19 @@
 /** What workers may ask of the host of a pool: the functions of the option `host`, and the pool's own tasks. */
 import { Map } from "../../builtins.ts";
-import type { Codec } from "../../codec/codec.ts";
 import type { AnyCallback } from "../../codec/support/callback.ts";
 import { type HeddleError, UnknownFunctionError } from "../../errors.ts";
 import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
-import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
-import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
-import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
-import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { HostRequests } from "../../host/requests/host-requests.ts";
 import type { NestedTask } from "../../host/requests/nested-requests.ts";
-import type { Supervisor } from "../../host/workers/supervisor.ts";
-import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { unknownTask } from "../calls/call-proxy.ts";
 import { didYouMean } from "../../option-checks.ts";
 import { mergeOptions } from "../options/call-options.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
+import type { PoolParts } from "./parts.ts";
 
-/** The parts of a pool that handle requests. */
-interface RequestParts {
-  readonly codec: Codec;
-  readonly snapshots: SnapshotEncoder;
-  readonly dispatcher: Dispatcher;
-  readonly cancellation: Cancellation;
-  readonly supervisor: Pick<Supervisor, "workerIds" | "mayStart">;
-  readonly loop: Pick<PollLoop, "kick">;
-}
-
-export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequests {
+export function createRequests(parts: PoolParts): HostRequests {
+  const { spec, codec, snapshots, dispatcher, cancellation } = parts;
   const { options, sources, signatures } = spec;
-  const { dispatcher, dispatcher: { lanes }, supervisor, loop } = parts;
   const called = new Map<string, NestedTask>();
   const findTask = (name: string): NestedTask | HeddleError => {
     const known = called.get(name);
@@ -40,25 +24,22 @@ export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequest
     called.set(name, found);
     return found;
   };
-  const hasWorker = (): boolean => {
-    if (lanes.open.length > 0) return true;
-    return supervisor.workerIds.length > lanes.suspended || supervisor.mayStart;
-  };
-  const requests = new HostRequests({
-    ...parts,
+  const hasWorker = (): boolean => parts.hasWorker;
+  dispatcher.waiting.pinned.hasWorker = hasWorker;
+  return new HostRequests({
+    codec,
+    snapshots,
+    dispatcher,
+    cancellation,
     signatures,
     hasContext: options.context !== undefined,
     findFunction: (name) => findFunction(options.hostFunctions, name),
     findTask,
     nameOf: (task) => sources[task % sources.length]?.name ?? "?",
     hasWorker,
-    takeResponses: () => {
-      if (dispatcher.drain(MAX_RESPONSES) > 0) loop.kick();
-    },
+    isClosed: () => parts.isOver,
+    takeResponses: () => parts.takeResponses(),
   });
-  parts.dispatcher.responses.requests = requests;
-  parts.dispatcher.waiting.pinned.hasWorker = hasWorker;
-  return requests;
 }
 
 function findFunction(

@@ -17,7 +17,8 @@ import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { type PoolParts, wire } from "./wiring.ts";
+import { HostSide } from "./wiring.ts";
+import { whenUnread } from "../../host/streams/unread-streams.ts";
 
 /** What the core asks of the handle, which it does not reference. */
 export interface OfHandle {
@@ -32,17 +33,17 @@ const FORGOTTEN_MS = 1000;
 
 const NOT_BEGUN = "The pool was closed before this call began.";
 
-export class PoolCore {
+export class PoolCore extends HostSide {
   /** Whether this thread has printed the warning about pools that were collected while open. */
   static #hasWarnedOfForgotten = false;
 
   readonly ready: Promise<void>;
-  readonly parts: PoolParts;
-  readonly #spec: PoolSpec;
   readonly #runtime: Runtime;
+  readonly #moduleTasks: ModuleTasks | undefined;
   /** When each worker was ready, by `Runtime.coarseNow`. */
   readonly #readyMs = new Map<number, number>();
   readonly #keepAlive: boolean;
+  readonly #resolveReady: () => void;
   readonly #rejectReady: (error: Error) => void;
   readonly #handle: WeakRef<EventTarget>;
   readonly #ofHandle: OfHandle;
@@ -51,6 +52,7 @@ export class PoolCore {
   #keptHandle: EventTarget | undefined;
   /** Whether the description of the tasks is being read by code that is loaded first. */
   isLearning = false;
+  #isPublished = false;
   #isForgotten = false;
   #isReady = false;
   #closing: Promise<void> | undefined;
@@ -60,18 +62,18 @@ export class PoolCore {
   #onDrained: (() => void) | undefined;
   #hasWarned = false;
 
-  /** `moduleTasks`: those of a module pool. */
+  /** `moduleTasks`: those of a module pool. Rethrows an error of starting a thread. */
   constructor(
     spec: PoolSpec,
     handle: EventTarget,
     moduleTasks: ModuleTasks | undefined,
     ofHandle: OfHandle,
   ) {
-    const { options, runtime } = spec;
+    super(spec);
     this.#ofHandle = ofHandle;
-    this.#spec = spec;
-    this.#runtime = runtime;
-    this.#keepAlive = options.keepAlive;
+    this.#runtime = spec.runtime;
+    this.#moduleTasks = moduleTasks;
+    this.#keepAlive = spec.options.keepAlive;
     this.#keptHandle = handle;
     this.#handle = new WeakRef(handle);
     this.#registry = new FinalizationRegistry(() => this.#onForgotten());
@@ -79,49 +81,17 @@ export class PoolCore {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // users of `ready` and calls get the error
     this.ready = promise;
+    this.#resolveReady = resolve;
     this.#rejectReady = reject;
-    let isPublished = false;
-    this.parts = wire(spec, {
-      onTasks: (packed) => {
-        const learned = moduleTasks!.learn(packed);
-        const tell = (error: Learned): Learned => {
-          const handle = this.#handle.deref();
-          if (!isPublished && error === undefined && handle !== undefined) ofHandle.publish(handle);
-          isPublished ||= error === undefined;
-          return error;
-        };
-        this.isLearning = learned instanceof Promise;
-        return learned instanceof Promise ? learned.then(tell) : tell(learned);
-      },
-      onBusy: () => this.#onBusy(),
-      onEmpty: () => this.#onEmpty(),
-      onOnlyIdleStreams: () => {
-        if (!this.#keepAlive) this.parts.safety.unref();
-      },
-      onReady: () => {
-        this.#isReady = true;
-        this.#letGo();
-        resolve();
-      },
-      onUnavailable: (error, threads) => this.#reportUnavailable(error, threads),
-      onFailed: (error) => this.#fail(error),
-      onDrain: () => void this.#emit("drain", {}),
-      onUnhandledRejection: (workerId, error) => this.#reportRejection(workerId, error),
-      onMessage: (workerId, message) => void this.#emit("message", { workerId, message }),
-      onWorkerStart: (workerId) => this.#reportStart(workerId),
-      onWorkerExit: (exit, error) => this.#reportExit(exit, error),
-      onThreadAbandoned: (workerId) => this.#reportAbandoned(workerId),
-    });
   }
 
   /** Starts the workers. Rethrows an error of starting a thread. */
   start(): void {
-    const { safety, supervisor } = this.parts;
-    if (this.#keepAlive) safety.ref();
+    if (this.#keepAlive) this.safety.ref();
     try {
-      supervisor.start();
+      this.supervisor.start();
     } catch (error) {
-      this.#fail(error as Error);
+      this.onFailed(error as Error);
       throw error;
     }
   }
@@ -131,7 +101,7 @@ export class PoolCore {
   }
 
   stats(): PoolStatistics {
-    return readStatistics(this.#spec, this.parts, this.#readyMs);
+    return readStatistics(this.spec, this, this.#readyMs);
   }
 
   /** Closes the pool once. Later calls return the same promise. */
@@ -142,7 +112,7 @@ export class PoolCore {
   /** A further `shutdown`: it may shorten the time of the first, and reject what waits. */
   hasten(timeoutMs: number | undefined, isQueuedRun: boolean): Promise<void> | undefined {
     if (this.#closing === undefined) return undefined;
-    if (!isQueuedRun) this.parts.dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
+    if (!isQueuedRun) this.dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
     if (timeoutMs !== undefined) this.#closeWithin(timeoutMs);
     return this.#closing;
   }
@@ -157,21 +127,51 @@ export class PoolCore {
     this.#closeTimer = this.#runtime.setTimeout(this.#onDrained, timeoutMs);
   }
 
-  #onBusy(): void {
-    this.parts.dispatcher.inFlight.notifiesEmpty = true;
+  /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
+  override onTasks(packed: Uint8Array): Learned | Promise<Learned> {
+    const learned = this.#moduleTasks!.learn(packed);
+    this.isLearning = learned instanceof Promise;
+    if (learned instanceof Promise) return learned.then((error) => this.#onLearned(error));
+    return this.#onLearned(learned);
+  }
+
+  #onLearned(error: Learned): Learned {
+    if (error !== undefined || this.#isPublished) return error;
+    this.#isPublished = true;
+    const handle = this.#handle.deref();
+    if (handle !== undefined) this.#ofHandle.publish(handle);
+    return error;
+  }
+
+  /** Calls are in flight, and the host is about to wait. */
+  override onBusy(): void {
+    this.dispatcher.inFlight.notifiesEmpty = true;
     if (this.#keptHandle === undefined) this.#keptHandle = this.#handle.deref();
   }
 
-  #onEmpty(): void {
-    if (!this.#keepAlive) this.parts.safety.unref();
+  /** No call is in flight any more. */
+  override onEmpty(): void {
+    if (!this.#keepAlive) this.safety.unref();
     this.#onDrained?.();
     this.#letGo();
     if (this.#isForgotten) this.#onForgotten();
   }
 
+  /** Only calls are in flight whose streams nobody waits for. */
+  override onOnlyIdleStreams(): void {
+    if (!this.#keepAlive) this.safety.unref();
+  }
+
+  /** The minimum number of workers is ready for the first time. */
+  override onReady(): void {
+    this.#isReady = true;
+    this.#letGo();
+    this.#resolveReady();
+  }
+
   /** Allows the collection of the handle if no event or promise still needs it. */
   #letGo(): void {
-    const { inFlight } = this.parts.dispatcher;
+    const { inFlight } = this.dispatcher;
     if (!this.#isReady || this.#keepAlive) return;
     if (inFlight.size === 0) this.#keptHandle = undefined;
     else inFlight.notifiesEmpty = true;
@@ -180,8 +180,8 @@ export class PoolCore {
   /** The handle was collected, so no further call can be made. */
   #onForgotten(): void {
     this.#isForgotten = true;
-    this.parts.dispatcher.inFlight.notifiesEmpty = true;
-    if (this.#closing !== undefined || this.parts.dispatcher.inFlight.size > 0) return;
+    this.dispatcher.inFlight.notifiesEmpty = true;
+    if (this.#closing !== undefined || this.dispatcher.inFlight.size > 0) return;
     this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
   }
 
@@ -198,7 +198,7 @@ export class PoolCore {
   }
 
   async #close(timeoutMs: number, isQueuedRun: boolean): Promise<void> {
-    const { dispatcher, supervisor, loop, streams } = this.parts;
+    const { dispatcher, supervisor, loop } = this;
     dispatcher.submitter.refuse(new PoolClosedError());
     supervisor.drain();
     if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
@@ -208,7 +208,7 @@ export class PoolCore {
       this.#onDrained = resolve;
       dispatcher.inFlight.notifiesEmpty = true;
       this.#closeWithin(timeoutMs);
-      const stop = streams.whenUnread(resolve);
+      const stop = whenUnread(dispatcher.inFlight, this.#runtime.setInterval, resolve);
       await promise;
       this.#onDrained = undefined;
       this.#closeTimer?.clear();
@@ -219,47 +219,58 @@ export class PoolCore {
   }
 
   /** Fails the pool: rejects waiting and future calls with `error`. */
-  #fail(reason: Error): void {
+  override onFailed(reason: Error): void {
     const handle = this.#handle.deref();
     const error = handle === undefined ? reason : this.#ofHandle.placeError(handle, reason);
-    this.parts.dispatcher.submitter.refuse(error);
+    this.dispatcher.submitter.refuse(error);
     void this.#end(error, () => error);
   }
 
   /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
-    this.parts.requests.close();
+    const { dispatcher, made } = this;
+    this.isOver = true;
     this.#rejectReady(closed);
-    cancellation.notifyAll(unfinished());
+    if (dispatcher.inFlight.size > 0) this.cancellation.notifyAll(unfinished());
     dispatcher.rejectAll(unfinished);
-    this.parts.broadcasts.rejectAll(unfinished);
-    safety.stop();
-    deadlines.stop();
-    lastOutput.stop();
+    made.broadcasts?.rejectAll(unfinished);
+    this.safety.stop();
+    made.deadlines?.stop();
+    this.stopOutput();
     this.#registry.unregister(this);
     this.#keptHandle = undefined;
-    return supervisor.close();
+    return this.supervisor.close();
   }
 
-  #reportRejection(workerId: number, error: Error): void {
+  override onDrain(): void {
+    this.#emit("drain", {});
+  }
+
+  /** A worker's code posted a message of its own. */
+  override onMessage(workerId: number, message: unknown): void {
+    this.#emit("message", { workerId, message });
+  }
+
+  override onUnhandledRejection(workerId: number, error: Error): void {
     if (this.#emit("unhandledRejection", { workerId, error })) {
       this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
     }
   }
 
-  #reportStart(workerId: number): void {
-    const { runtime, options } = this.#spec;
-    this.#readyMs.set(workerId, runtime.coarseNow());
-    this.parts.observing.printWorker(() => `worker ${workerId} is ready`);
+  override onWorkerStart(workerId: number): void {
+    const { debug, spec: { options } } = this;
+    this.#readyMs.set(workerId, this.#runtime.coarseNow());
+    if (debug?.workers === true) debug.print(`worker ${workerId} is ready`);
     this.#emit("workerStart", { workerId, name: `${options.workerOptions.name}-${workerId}` });
   }
 
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
-  #reportExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
+  override onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
+    super.onWorkerExit(exit, error);
+    const { debug } = this;
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
     this.#readyMs.delete(workerId);
-    this.parts.observing.printWorker(() => describeExit(exit));
+    if (debug?.workers === true) debug.print(describeExit(exit));
     const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };
     const isHandled = !this.#emit("workerExit", detail) || callsLost > 0;
     const cause = error?.cause;
@@ -269,8 +280,8 @@ export class PoolCore {
   }
 
   /** Dispatches `threadAbandoned`, and prints the first one of the pool. */
-  #reportAbandoned(workerId: number): void {
-    const { abandonedThreads } = this.parts.supervisor;
+  override onThreadAbandoned(workerId: number): void {
+    const { abandonedThreads } = this.supervisor;
     const isHandled = !this.#emit("threadAbandoned", { workerId, abandonedThreads });
     if (isHandled || this.#hasWarned) return;
     this.#hasWarned = true;
@@ -281,7 +292,7 @@ export class PoolCore {
   }
 
   /** Dispatches `unavailable` after the code that has created the pool, which may add a listener, and prints it. */
-  #reportUnavailable(error: Error, threads: number): void {
+  override onUnavailable(error: Error, threads: number): void {
     this.#runtime.macrotask(() => {
       if (!this.#emit("unavailable", { threads, error })) return;
       const place = threads === 0 ? "on the host, which they may block" : `in ${threads} threads`;

@@ -5,7 +5,7 @@ import { PER_US } from "../../metering/task-timings.ts";
 import { readGauges } from "../../metering/worker-gauges.ts";
 import type { Transport } from "../options/transport.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import type { PoolParts } from "./wiring.ts";
+import type { PoolParts } from "./parts.ts";
 
 /** Times of calls in milliseconds, at most 3.2 % off (`max` and `mean` are exact), of the calls that were measured. */
 export interface TimeStatistics {
@@ -141,8 +141,8 @@ export function readStatistics(
   parts: PoolParts,
   readyMs: ReadonlyMap<number, number>,
 ): PoolStatistics {
-  const { dispatcher, supervisor, loop, safety, cancellation, backpressure } = parts;
-  const { inFlight, waiting, lanes, responses, moved } = dispatcher;
+  const { dispatcher, supervisor, loop, safety, made: { cancellation } } = parts;
+  const { inFlight, waiting, lanes, responses, moved, backpressure } = dispatcher;
   const { sentCalls } = inFlight;
   return {
     ...inFlight.counts.total,
@@ -168,8 +168,8 @@ export function readStatistics(
     lateResponses: responses.late,
     openStreams: inFlight.openStreams,
     streamItems: responses.streamItems,
-    timedOut: cancellation.timedOut,
-    aborted: cancellation.aborted,
+    timedOut: cancellation?.timedOut ?? 0,
+    aborted: cancellation?.aborted ?? 0,
     workers: readWorkers(spec, parts, readyMs),
     tasks: readTasks(spec, parts),
   };
@@ -213,7 +213,7 @@ function readWorkers(
 
 function readTasks(
   { sources }: PoolSpec,
-  { dispatcher, observing: { stamps } }: PoolParts,
+  { dispatcher, stamps }: PoolParts,
 ): TaskStatistics[] {
   const { counts } = dispatcher.inFlight;
   return sources.map(({ name }, task) => {

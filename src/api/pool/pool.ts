@@ -211,9 +211,14 @@ function locateTasks(
   });
 }
 
-/** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */
-function bindMapping(mapping: Mapping): Pick<Mapping, "map" | "forEach" | "reduce"> {
+/** Fields instead of methods, so that they survive destructuring. */
+interface BoundMapping extends Pick<Mapping, "map" | "forEach" | "reduce"> {
+  readonly mapping: Mapping;
+}
+
+function bindMapping(mapping: Mapping): BoundMapping {
   return {
+    mapping,
     map: atCaller((call, items, options) => mapping.map(call, items, options)),
     forEach: (call, items, options) => mapping.forEach(call, items, options),
     reduce: (call, items, options) => mapping.reduce(call, items, options),
@@ -223,16 +228,13 @@ function bindMapping(mapping: Mapping): Pick<Mapping, "map" | "forEach" | "reduc
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
-  readonly broadcast: BroadcastProxy;
-  readonly map: Mapping["map"];
-  readonly forEach: Mapping["forEach"];
-  readonly reduce: Mapping["reduce"];
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
-  readonly #mapping: Mapping;
+  #mapping: BoundMapping | undefined;
+  #broadcast: BroadcastProxy | undefined;
   #sync: SyncProxy | undefined;
   #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
@@ -249,36 +251,56 @@ class ThreadPool extends SafeEventTarget {
       publish: (pool) => (pool as ThreadPool).#publish(),
       placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
     });
-    const { parts, ready } = this.#core;
-    const { dispatcher, entry: ownEntry, broadcasts, streams } = parts;
+    const core = this.#core;
+    const { dispatcher, entry: ownEntry } = core;
     const entry = withMappedErrors(ownEntry, spec.options.mapError);
     this.#spec = spec;
     this.#entry = entry;
-    this.ready = ready;
-    const target = {
-      dispatcher,
-      entry,
-      streams,
-      pool: this,
-    };
+    this.ready = core.ready;
+    const target = { dispatcher, entry, features: core, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
       this.#publish = () => {
-        broadcasts.onTasksKnown();
+        core.made.broadcasts?.onTasksKnown();
         onKnown();
       };
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
-    this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
-    this.#mapping = new Mapping(this, spec.options.maxThreads, spec.runtime);
-    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = bindMapping(this.#mapping));
     this.#core.start();
   }
 
-  // Created when they are used: most pools need neither.
+  // Created when they are used: most pools need none.
+  get broadcast(): BroadcastProxy {
+    const core = this.#core;
+    return this.#broadcast ??= createBroadcastProxy(
+      this.#spec,
+      core,
+      core.entry,
+      this.#isKnown,
+      this,
+    );
+  }
+
+  get #mapped(): BoundMapping {
+    const { options: { maxThreads }, runtime } = this.#spec;
+    return this.#mapping ??= bindMapping(new Mapping(this, maxThreads, runtime));
+  }
+
+  get map(): Mapping["map"] {
+    return this.#mapped.map;
+  }
+
+  get forEach(): Mapping["forEach"] {
+    return this.#mapped.forEach;
+  }
+
+  get reduce(): Mapping["reduce"] {
+    return this.#mapped.reduce;
+  }
+
   get sync(): SyncProxy {
     return this.#sync ??= this.#createSync();
   }
@@ -289,28 +311,29 @@ class ThreadPool extends SafeEventTarget {
 
   #createSync(): SyncProxy {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
-    const { blocking, requests, supervisor, cancellation } = this.#core.parts;
+    const core = this.#core;
+    const { blocking, requests, supervisor } = core;
     return createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
       knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
       isOnHost: () => supervisor.unavailable.isOnHost,
-      cancel: (call, reason) => cancellation.abort(call, reason),
+      cancel: (call, reason) => core.cancellation.abort(call, reason),
       pool: this,
     });
   }
 
   #createScope(): ReturnType<typeof createOpenScope> {
-    const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
+    const { cancellation, lateRuns } = this.#core;
     const { runtime } = this.#spec;
-    const mapping = this.#mapping;
+    const { mapping } = this.#mapped;
     const sync = (): SyncProxy => this.sync;
     return createOpenScope({ calls: this.call, sync, mapping, cancellation, lateRuns, runtime });
   }
 
   get needsDrain(): boolean {
-    return this.#core.parts.backpressure.needsDrain;
+    return this.#core.dispatcher.backpressure.needsDrain;
   }
 
   // Fields instead of methods, so that they survive destructuring.
@@ -331,7 +354,7 @@ class ThreadPool extends SafeEventTarget {
     options: ProfileOptions = {},
   ): Promise<CpuProfile> => {
     try {
-      const { parts: { supervisor } } = this.#core;
+      const { supervisor } = this.#core;
       this.#profiling ??= new Profiling({
         threads: () => supervisor.threads,
         isClosing: () => this.#core.isClosing,
@@ -346,7 +369,7 @@ class ThreadPool extends SafeEventTarget {
   readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
     try {
       const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
-      this.#mapping.warnOfUnread();
+      this.#mapping?.mapping.warnOfUnread();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

@@ -1,422 +1,370 @@
-/** The host's side of a pool: creates its parts in the order of their dependencies and connects their events. */
+/**
+ * The host's side of a pool: its parts, made in the order of their dependencies, and what they tell each other.
+ *
+ * Every pool has the parts that are fields. The others belong to features that a program may never use: each is made by its first
+ * use (a getter), and hears of workers and of the end of the pool only if it has been made (`made`).
+ */
+import { URL } from "../../builtins.ts";
 import { Codec } from "../../codec/codec.ts";
-import { createAbortEpochs } from "../../sync/abort-epochs.ts";
+import { ABORT_EPOCHS_BYTES } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { HOST_CONTROL_BYTES } from "../../lane/layout.ts";
+import { HOST_CONTROL_BYTES, HOST_PARKED_WORD, HOST_SPINS } from "../../lane/layout.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
-import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
+import { MAX_MODULE_TASKS, type PoolStart, type TaskMessage } from "../../protocol/start-data.ts";
+import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { LateRuns } from "../../host/calls/late-runs.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
 import { Backpressure } from "../../host/dispatch/queue/backpressure.ts";
 import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
-import { Broadcasts } from "../../host/dispatch/broadcasts.ts";
+import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { createChooser } from "../../host/schedule/balancers.ts";
-import { Cancellation } from "../../host/limits/cancellation.ts";
+import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { ArgumentSources } from "../../host/streams/argument-sources.ts";
-import { StreamCalls } from "../../host/streams/stream-calls.ts";
-import { PollLoop } from "../../host/dispatch/poll-loop.ts";
-import { InlineExecutor } from "../../host/dispatch/queue/inline-executor.ts";
-import { LastOutput } from "../../host/workers/last-output.ts";
+import type { StreamCalls } from "../../host/streams/stream-calls.ts";
+import { type HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
+import { watchOutput } from "../../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
 import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
-import type { DispatcherOptions } from "../../host/dispatch/dispatcher-options.ts";
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
-import { Signals } from "../../host/limits/abort-signals.ts";
+import type { Signals } from "../../host/limits/abort-signals.ts";
 import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
-import { Deadlines } from "../../host/limits/deadlines.ts";
+import type { Deadlines } from "../../host/limits/deadlines.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { AUTO_QUEUE_PER_THREAD, type ResolvedOptions } from "../options/options.ts";
+import { AUTO_QUEUE_PER_THREAD } from "../options/options.ts";
 import { VERSION } from "../../version.ts";
-import type { CallEntry } from "../../host/observe/call-entry.ts";
-import { Observing } from "../observe/observing.ts";
+import { CallEntry } from "../../host/observe/call-entry.ts";
+import type { DebugLog } from "../../host/observe/debug-log.ts";
+import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
-import { blockableTimers } from "./blockable-timers.ts";
-import { createBlocking, createWaiting } from "./blocking.ts";
+import { createBlocking } from "./blocking.ts";
+import {
+  createBroadcasts,
+  createCancellation,
+  createDeadlines,
+  createLateRuns,
+  createSignals,
+  createStreams,
+} from "./features.ts";
+import { createInlineExecutor } from "./inlining.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
-import type { HostParker } from "../../sync/host-parking.ts";
+import { SpinPolicy } from "../../sync/spin-policy.ts";
+import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { createRequests } from "./host-requests.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { FeatureParts, PoolParts } from "./parts.ts";
 
-/** Events of the parts that the pool itself handles. */
-export interface PartEvents {
-  /** Calls are in flight, and the host is about to wait. */
-  onBusy(): void;
-  /** No call is in flight any more. */
-  onEmpty(): void;
-  /** Only calls are in flight whose streams nobody waits for. */
-  onOnlyIdleStreams(): void;
-  /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
-  /** The minimum number of workers is ready for the first time. */
-  onReady(): void;
-  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
-  onUnavailable(error: Error, threads: number): void;
-  /** The pool cannot work. */
-  onFailed(error: Error): void;
-  onDrain(): void;
-  onUnhandledRejection(workerId: number, error: Error): void;
-  /** A worker's code posted a message of its own. */
-  onMessage(workerId: number, message: unknown): void;
-  onWorkerStart(workerId: number): void;
-  /** `error`: the worker ended unexpectedly. */
-  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  /** The thread of a stopped worker keeps running. */
-  onThreadAbandoned(workerId: number): void;
-}
-
-export interface PoolParts {
+export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
+  readonly spec: PoolSpec;
+  /** With `debug`, and with `metrics: true`. */
+  readonly debug: DebugLog | undefined;
+  readonly stamps: CallStamps | undefined;
+  readonly codec: Codec;
+  readonly snapshots: SnapshotEncoder;
+  readonly waiting: HostWaiting;
   readonly dispatcher: Dispatcher;
   readonly loop: PollLoop;
   readonly safety: Watchdog;
   readonly supervisor: Supervisor;
-  readonly backpressure: Backpressure;
-  readonly deadlines: Deadlines;
-  readonly cancellation: Cancellation;
-  readonly lastOutput: LastOutput;
-  readonly broadcasts: Broadcasts;
-  readonly streams: StreamCalls;
-  readonly observing: Observing;
   readonly entry: CallEntry;
-  readonly requests: HostRequests;
-  readonly blocking: BlockingWait;
-}
+  /** Prints no more output of workers. */
+  readonly stopOutput: () => void;
+  readonly made: { -readonly [Name in keyof FeatureParts]?: FeatureParts[Name] } = {};
+  /** The pool has ended: closed, or failed. */
+  isOver = false;
+  readonly abortEpochs: SharedArrayBuffer;
 
-/** Memory that the host shares with all workers of a pool. */
-function shareMemory({ sources, taskModule }: PoolSpec) {
-  const isModule = taskModule !== undefined;
-  return {
-    hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    taskTimings: new SharedArrayBuffer(
-      taskTimingsBytes(VARIANTS * (isModule ? MAX_MODULE_TASKS : sources.length)),
-    ),
-    abortEpochs: createAbortEpochs(),
+  /** Rethrows an error of starting a thread. */
+  constructor(spec: PoolSpec) {
+    const spawn = startThreads(spec);
+    this.spec = spec;
+    const { options, runtime, workerEntry: { mark, url } } = spec;
+    const { maxPayloadBytes, spinMs } = options;
+    const debug = this.debug = options.debug && createDebugLog(spec, options.debug);
+    if (debug?.waits === true) this.#printWaits(debug); // before others take these functions
+    this.stamps = options.metrics ? createStamps(spec) : undefined;
+    const start = this.#createStart();
+    this.abortEpochs = start.abortEpochs;
+    const awakeCount = new AwakeCount(spec.active, runtime.cores);
+    const words = new Int32Array(start.hostControl);
+    const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
+    const parker = new HostParker(words, HOST_PARKED_WORD);
+    this.waiting = { parker, active: awakeCount, policy, spinMs };
+    const codec = this.codec = new Codec({
+      access: runtime,
+      origin: 0,
+      maxPayloadBytes,
+      allowsBorrow: true,
+    });
+    this.snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
+    this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
+    this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
+    if (options.inliner !== undefined) {
+      this.dispatcher.waiting.inliner = createInlineExecutor(spec, options.inliner, this);
+    }
+    this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
+      this.dispatcher.checkLanes();
+      this.loop.onTick();
+    });
+    const supervisor = this.supervisor = new Supervisor(
+      options,
+      laneOptionsOf(spec, codec, spawn, start),
+      this.dispatcher,
+      awakeCount,
+      this,
+    );
+    this.dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
+    this.stopOutput = watchOutput(runtime, this.dispatcher.responses, supervisor);
+    this.entry = new CallEntry({
+      channel: runtime.tracingChannel(CHANNEL),
+      debug,
+      stamps: this.stamps,
+      pool: options.workerOptions.name,
+      // In a bundle, heddle's frames are in the program's file.
+      ownFolder: mark === undefined ? new URL("../", url).pathname : undefined,
+      dispatcher: this.dispatcher,
+      capture: options.context?.capture,
+      signatures: spec.signatures,
+      names: spec.sources,
+    });
+  }
+
+  #createDispatcher(awakeCount: AwakeCount, taskTimings: SharedArrayBuffer): Dispatcher {
+    const { codec, snapshots, spec: { signatures, options, runtime } } = this;
+    const { recycleAfter, maxQueue, maxThreads, queuePolicy } = options;
+    const { isPromise, now, setTimeout } = runtime;
+    return new Dispatcher({
+      signatures,
+      recycleAfter,
+      maxThreads,
+      isPromise,
+      now,
+      setTimeout,
+      placement: createChooser(options, awakeCount),
+      backpressure: new Backpressure({
+        maxQueue,
+        policy: queuePolicy,
+        highWaterMark: Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads)),
+        onDrain: () => this.onDrain(),
+      }),
+      taskTimings: new TaskTimings(taskTimings),
+      hasContext: options.context !== undefined,
+      stamps: this.stamps,
+      snapshots,
+      createReader: () => new SnapshotReader(codec),
+      events: this,
+      features: this,
+    });
+  }
+
+  /** What workers get. The memory in it is of all of them. */
+  #createStart(): PoolStart {
+    const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
+    const { context, workerOptions: { name, setup, data } } = options;
+    const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
+    return {
+      hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
+      taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
+      abortEpochs: new SharedArrayBuffer(ABORT_EPOCHS_BYTES),
+      version: VERSION,
+      library: workerEntry.library,
+      context: context && runtime.toModuleUrl(context.run),
+      metrics: this.stamps?.buffer,
+      printsWaitsFromMs: this.debug?.waits === true ? this.debug.fromMs : undefined,
+      active,
+      cores: runtime.cores,
+      tasks: sources,
+      taskModule,
+      spinMs: options.spinMs,
+      maxConcurrency: options.maxConcurrency,
+      maxPayloadBytes: options.maxPayloadBytes,
+      limits: options.workerLimits,
+      directOutputs: runtime.directOutputs(),
+      poolName: name,
+      setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
+      data,
+      maxMemory: options.maxWorkerBytes,
+    };
+  }
+
+  /** With `debug`: prints each park, and each wake in either direction. */
+  #printWaits(debug: DebugLog): void {
+    const { onPark, onWake } = this;
+    this.onPark = () => {
+      debug.print(`the host parked, ${this.dispatcher.inFlight.size} calls are in flight`);
+      onPark();
+    };
+    this.onWake = (worker) => {
+      debug.print(`worker ${worker.id} woke the host`);
+      onWake(worker);
+    };
+    this.onWoken = (id) => debug.print(`the host woke worker ${id}`);
+  }
+
+  get cancellation(): Cancellation {
+    return this.made.cancellation ??= createCancellation(this);
+  }
+
+  get deadlines(): Deadlines {
+    return this.made.deadlines ??= createDeadlines(this);
+  }
+
+  get signals(): Signals {
+    return this.made.signals ??= createSignals(this);
+  }
+
+  get broadcasts(): Broadcasts {
+    return this.made.broadcasts ??= createBroadcasts(this);
+  }
+
+  get requests(): HostRequests {
+    return this.made.requests ??= createRequests(this);
+  }
+
+  get streams(): StreamCalls {
+    return this.made.streams ??= createStreams(this);
+  }
+
+  get sources(): ArgumentSources {
+    const { spec: { runtime, options: { maxPayloadBytes } }, dispatcher: { inFlight } } = this;
+    return this.made.sources ??= new ArgumentSources({ runtime, inFlight, maxPayloadBytes });
+  }
+
+  get lateRuns(): LateRuns {
+    return this.dispatcher.inFlight.lateRuns ??= createLateRuns(this);
+  }
+
+  get blocking(): BlockingWait {
+    return this.made.blocking ??= createBlocking(this);
+  }
+
+  /** Whether a worker takes calls, is starting, or may be started. */
+  get hasWorker(): boolean {
+    const { supervisor, dispatcher: { lanes } } = this;
+    if (lanes.open.length > 0) return true;
+    return supervisor.workerIds.length > lanes.suspended || supervisor.mayStart;
+  }
+
+  takeResponses(): void {
+    if (this.dispatcher.drain(MAX_RESPONSES) > 0) this.loop.kick();
+  }
+
+  onSettings(call: PendingCall): void {
+    const { hasSignal, signal, tickMs, streams, onEvent, callbacks, asksHost } = call.settings;
+    if (streams !== undefined) this.sources.attach(call, streams);
+    if (onEvent !== undefined) {
+      // Already there if the call was made before its task was known.
+      call.onEvents ??= inCallerContext(this.spec.runtime, onEvent);
+    }
+    if (callbacks !== undefined) call.callbacks = callbacks;
+    if (asksHost || callbacks !== undefined) {
+      call.context ??= call.settings.context ?? new CallerContext();
+    }
+    if (hasSignal) this.cancellation.begin(call);
+    if (tickMs !== Infinity) this.deadlines.watch(tickMs);
+    if (signal !== undefined && call.watch === undefined) this.signals.watch(call, signal);
+  }
+
+  onAborted(): void {
+    this.cancellation.aborted++;
+  }
+
+  onRenewed(call: PendingCall): void {
+    if (call.settings.hasSignal) this.cancellation.begin(call);
+  }
+
+  onDueForRecycling(lane: Lane): void {
+    this.supervisor.recycle(lane);
+  }
+
+  onLastCall(lane: Lane): void {
+    this.supervisor.replaceAtLimit(lane);
+  }
+
+  onDrained(lane: Lane): void {
+    this.supervisor.retire(lane);
+  }
+
+  onWait(): void {
+    this.supervisor.checkLoad();
+  }
+
+  /** A function of its own, since the loop enters it with each park: `Dispatcher` passes it on. */
+  onPark = (): void => {
+    const { dispatcher, supervisor } = this;
+    this.onIdle();
+    if (supervisor.sizing.budget.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
   };
-}
 
-function startOf(
-  { options, active, sources, taskModule, runtime, workerEntry }: PoolSpec,
-  memory: ReturnType<typeof shareMemory>,
-  observing: Observing,
-): PoolStart {
-  const { setup } = options.workerOptions;
-  return {
-    ...memory,
-    version: VERSION,
-    library: workerEntry.library,
-    ...observing.start,
-    active,
-    cores: runtime.cores,
-    tasks: sources,
-    taskModule,
-    spinMs: options.spinMs,
-    maxConcurrency: options.maxConcurrency,
-    maxPayloadBytes: options.maxPayloadBytes,
-    limits: options.workerLimits,
-    directOutputs: runtime.directOutputs(),
-    poolName: options.workerOptions.name,
-    setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
-    data: options.workerOptions.data,
-    maxMemory: options.maxWorkerBytes,
-  };
-}
-
-function createBackpressure(options: ResolvedOptions, onDrain: () => void): Backpressure {
-  const { maxQueue, queuePolicy: policy, maxThreads } = options;
-  const highWaterMark = Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads));
-  return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
-}
-
-function createLastOutput(
-  { onBeforeExit }: Runtime,
-  { responses }: Dispatcher,
-  supervisor: Supervisor,
-): LastOutput {
-  return new LastOutput({
-    onBeforeExit,
-    responses: () => responses.taken,
-    workers: () => supervisor.threads,
-  });
-}
-
-function createBroadcasts(
-  { signatures }: PoolSpec,
-  snapshots: SnapshotEncoder,
-  dispatcher: Dispatcher,
-  supervisor: Supervisor,
-): Broadcasts {
-  return new Broadcasts({
-    snapshots,
-    signatures,
-    workerIds: () => supervisor.workerIds,
-    isStarting: (workerId) => supervisor.isStarting(workerId),
-    call: (...call) => dispatcher.submitter.submitSnapshot(...call),
-    redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
-    fail: (lane, error) => dispatcher.failLane(lane, error),
-  });
-}
-
-/** Creates the host's side of results and of arguments that are streams. */
-function createStreams(
-  { options: { maxPayloadBytes }, runtime }: PoolSpec,
-  { inFlight, lanes, responses }: Dispatcher,
-  cancellation: Cancellation,
-  onWanted: () => void,
-): Pick<LinkedParts, "streams" | "sources"> {
-  const streams = new StreamCalls({
-    inFlight,
-    lanes,
-    cancellation,
-    setInterval: runtime.setInterval,
-    onWanted,
-  });
-  responses.streams = streams;
-  return { streams, sources: new ArgumentSources({ runtime, inFlight, maxPayloadBytes }) };
-}
-
-function createCodec({ options: { maxPayloadBytes }, runtime }: PoolSpec): Codec {
-  return new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
-}
-
-function createDispatcher(
-  { signatures, runtime, options: { recycleAfter, maxThreads } }: PoolSpec,
-  codec: Codec,
-  snapshots: SnapshotEncoder,
-  parts: Pick<
-    DispatcherOptions,
-    "placement" | "backpressure" | "taskTimings" | "hasContext" | "stamps" | "events"
-  >,
-): Dispatcher {
-  const { isPromise, now, setTimeout } = runtime;
-  const createReader = (): SnapshotReader => new SnapshotReader(codec);
-  const common = { signatures, recycleAfter, maxThreads, isPromise, now, setTimeout };
-  return new Dispatcher({ ...common, ...parts, snapshots, createReader });
-}
-
-function supervisorEvents(
-  parts: () => LinkedParts,
-  events: PartEvents,
-  loop: PollLoop,
-  observing: Observing,
-): SupervisorEvents {
-  return {
-    ...events,
-    onPrepare: (lane, onDone) => parts().broadcasts.prepare(lane, onDone),
-    onEnded: (workerId, error) => parts().broadcasts.onEnded(workerId, error),
-    ...observing.wakeEvents(() => loop.onWakeMessage()),
-    onTaskMessage: (lane, message) => {
-      const { sources, requests } = parts();
-      if (message.heddle === "credit" || message.heddle === "cancel") {
-        sources.onMessage(lane, message);
-      } else requests.onMessage(lane, message);
-    },
-    onWorkerExit: (exit, error) => {
-      parts().requests.onEnded(exit.workerId);
-      events.onWorkerExit(exit, error);
-    },
-    onLost: (call, error) => parts().cancellation.rejectLost(call, error),
-  };
-}
-
-/** Creates the parts of a pool. Rethrows an error of starting a thread. */
-export function wire(given: PoolSpec, events: PartEvents): PoolParts {
-  const spawn = startThreads(given);
-  const timers = blockableTimers(given.runtime);
-  const spec = { ...given, runtime: timers.runtime };
-  const { options, runtime } = spec;
-  const memory = shareMemory(spec);
-  const observing = new Observing(spec);
-  const codec = createCodec(spec);
-  const snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
-  const awakeCount = new AwakeCount(spec.active, runtime.cores);
-  const waiting = createWaiting(spec, memory.hostControl, awakeCount);
-  const dispatcher = createDispatcher(spec, codec, snapshots, {
-    placement: createChooser(options, awakeCount),
-    backpressure: createBackpressure(options, events.onDrain),
-    taskTimings: new TaskTimings(memory.taskTimings),
-    hasContext: observing.hasContext,
-    stamps: observing.stamps,
-    // Runs with each call, so it does not go through `parts`.
-    events: {
-      ...dispatcherEvents(() => parts, events, spec, observing),
-      onWork: () => loop.kick(),
-    },
-  });
-  const loop: PollLoop = new PollLoop(runtime, waiting, dispatcher);
-  dispatcher.waiting.inliner = createInlineExecutor(spec, codec, snapshots, dispatcher, loop.kick);
-  const safety = new Watchdog(given.runtime, () => receivers(parts, waiting.parker), () => {
-    dispatcher.checkLanes();
-    loop.onTick();
-  });
-  const limits = createLimits(spec, dispatcher, memory.abortEpochs, loop.kick, () => supervisor);
-  const supervisor: Supervisor = new Supervisor(
-    options,
-    laneOptionsOf(spec, codec, spawn, startOf(spec, memory, observing)),
-    dispatcher,
-    awakeCount,
-    supervisorEvents(() => parts, events, loop, observing),
-  );
-  dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
-  const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
-  const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
-    safety.ref();
-    events.onBusy();
-  });
-  const parts: LinkedParts = {
-    dispatcher,
-    requests: createRequests(spec, { codec, snapshots, dispatcher, supervisor, loop, ...limits }),
-    loop,
-    safety,
-    supervisor,
-    backpressure: dispatcher.backpressure,
-    lastOutput: createLastOutput(runtime, dispatcher, supervisor),
-    broadcasts,
-    observing,
-    entry: observing.createEntry(dispatcher),
-    blocking: createBlocking(spec, waiting, dispatcher, loop, timers, () => parts),
-    ...streams,
-    ...limits,
-  };
-  return parts;
-}
-
-interface LinkedParts extends PoolParts {
-  readonly signals: Signals;
-  readonly sources: ArgumentSources;
-}
-
-/** Connects events of the dispatcher to the other parts, which exist before the first event. */
-function dispatcherEvents(
-  parts: () => LinkedParts,
-  events: PartEvents,
-  { runtime }: PoolSpec,
-  observing: Observing,
-): Omit<DispatcherEvents, "onWork"> {
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
-  const keepRunningIfBusy = (): void => {
-    const { dispatcher, safety } = parts();
-    if (dispatcher.inFlight.hasAwaitedCalls && safety.ref()) events.onBusy();
-  };
-  const linked: Omit<DispatcherEvents, "onWork"> = {
-    onSettings: (call) => {
-      const { hasSignal, signal, tickMs, streams, onEvent, callbacks } = call.settings;
-      const { cancellation, deadlines, signals, sources } = parts();
-      if (streams !== undefined) sources.attach(call, streams);
-      if (onEvent !== undefined) {
-        // Already there if the call was made before its task was known.
-        call.onEvents ??= inCallerContext(runtime, onEvent);
-      }
-      if (callbacks !== undefined) call.callbacks = callbacks;
-      if (call.settings.asksHost || callbacks !== undefined) {
-        call.context ??= call.settings.context ?? new CallerContext();
-      }
-      if (hasSignal) cancellation.begin(call);
-      if (tickMs !== Infinity) deadlines.watch(tickMs);
-      if (signal !== undefined && call.watch === undefined) signals.watch(call, signal);
-    },
-    onAborted: () => parts().cancellation.aborted++,
-    onRenewed: (call) => {
-      if (call.settings.hasSignal) parts().cancellation.begin(call);
-    },
-    onDueForRecycling: (lane) => void parts().supervisor.recycle(lane),
-    onLastCall: (lane) => parts().supervisor.replaceAtLimit(lane),
-    onDrained: (lane) => parts().supervisor.retire(lane),
-    onPark: () => {
-      const { dispatcher, supervisor } = parts();
-      keepRunningIfBusy();
-      if (supervisor.sizing.budget.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
-    },
-    onWait: () => parts().supervisor.checkLoad(),
-    onIdle: keepRunningIfBusy,
-    onEmpty: events.onEmpty,
-    onOnlyIdleStreams: events.onOnlyIdleStreams,
-  };
-  return observing.printingParks(linked, () => parts().dispatcher.inFlight.size);
-}
+  onIdle(): void {
+    if (this.dispatcher.inFlight.hasAwaitedCalls && this.safety.ref()) this.onBusy();
+  }
 
-/** Creates the parts that settle calls before their response: deadlines, cancellation, signals. */
-function createLimits(
-  { options, runtime }: PoolSpec,
-  dispatcher: Dispatcher,
-  abortEpochs: SharedArrayBuffer,
-  poll: () => void,
-  supervisor: () => Supervisor,
-): Pick<LinkedParts, "cancellation" | "deadlines" | "signals"> {
-  const { inFlight, lanes } = dispatcher;
-  const cancellation: Cancellation = new Cancellation({
-    inFlight,
-    lanes,
-    abortEpochs: new Int32Array(abortEpochs),
-    now: runtime.now,
-    onQueuedSettled: () => dispatcher.waiting.onQueuedSettled(),
-    onRevoked: poll,
-    onOrphaned: () => deadlines.watch(),
-  });
-  const deadlines = new Deadlines({
-    inFlight,
-    cancellation,
-    lanes,
-    hardTimeoutMs: options.hardTimeoutMs,
-    now: runtime.now,
-    setTimeout: runtime.setTimeout,
-    takeResponses: () => {
-      if (dispatcher.drain(MAX_RESPONSES) > 0) poll();
-    },
-    stretch: () => supervisor().stretch,
-    stop: (lane, error) => supervisor().stop(lane, error),
-  });
-  const signals = new Signals((call, reason) => cancellation.abort(call, reason));
-  return { cancellation, deadlines, signals };
-}
+  onWake = (_worker: { readonly id: number }): void => this.loop.onWakeMessage();
+  onWoken: ((workerId: number) => void) | undefined = undefined;
 
-function createInlineExecutor(
-  { options, tasks, signatures, runtime }: PoolSpec,
-  codec: Codec,
-  snapshots: SnapshotEncoder,
-  { inFlight }: Dispatcher,
-  poll: () => void,
-): InlineExecutor | undefined {
-  if (options.inliner === undefined) return undefined;
-  const inContext = runtime.bindContext();
-  return new InlineExecutor({
-    ...options.inliner,
-    codec,
-    snapshots,
-    inFlight,
-    functions: tasks.map(({ f, settings, isStream }) =>
-      settings.hasSignal === true || isStream ? undefined : f
-    ),
-    signatures,
-    maxConcurrency: options.maxConcurrency,
-    // As in a worker, a task sees no store of the call that happens to be on the stack.
-    soon: (callback) => runtime.macrotask(() => inContext(callback)),
-    onRoom: poll,
-  });
-}
+  onPrepare(lane: Lane, onDone: () => void): void {
+    const { broadcasts } = this.made;
+    if (broadcasts === undefined) onDone();
+    else broadcasts.prepare(lane, onDone);
+  }
 
-/** The receivers of wake-ups, for the safety check. */
-function* receivers(
-  { dispatcher: { lanes }, supervisor, loop }: PoolParts,
-  parker: HostParker,
-): Generator<readonly [unknown, Receiver]> {
-  const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
-  for (const lane of threads) yield [lane, lane];
-  yield [loop, {
-    isAnnounced: parker.isAnnounced,
-    isWaitingInLoop: loop.isParked,
-    // A sleeping worker has already sent the wake that follows its response.
-    isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
-      isWaitingInLoop && endpoint.rx.hasRecord
-    ),
-    hasReason: lanes.hasResponse,
-    progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
-    wake: () => loop.onWakeMessage(),
-    repost: () => loop.onWakeMessage(),
-  }];
+  onEnded(workerId: number, error: () => Error): void {
+    this.made.broadcasts?.onEnded(workerId, error);
+  }
+
+  onTaskMessage(lane: Lane, message: TaskMessage): void {
+    if (message.heddle === "credit" || message.heddle === "cancel") {
+      this.sources.onMessage(lane, message);
+    } else this.requests.onMessage(lane, message);
+  }
+
+  onLost(call: PendingCall, error: WorkerLostError): void {
+    this.cancellation.rejectLost(call, error);
+  }
+
+  onWorkerExit(exit: WorkerExit, _error: WorkerLostError | undefined): void {
+    this.made.requests?.onEnded(exit.workerId);
+  }
+
+  abstract onBusy(): void;
+  abstract onEmpty(): void;
+  abstract onOnlyIdleStreams(): void;
+  abstract onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  abstract onReady(): void;
+  abstract onUnavailable(error: Error, threads: number): void;
+  abstract onFailed(error: Error): void;
+  abstract onDrain(): void;
+  abstract onUnhandledRejection(workerId: number, error: Error): void;
+  abstract onMessage(workerId: number, message: unknown): void;
+  abstract onWorkerStart(workerId: number): void;
+  abstract onThreadAbandoned(workerId: number): void;
+
+  /** The receivers of wake-ups, for the safety check. */
+  *#receivers(): Generator<readonly [unknown, Receiver]> {
+    const { dispatcher: { lanes }, supervisor, loop, waiting: { parker } } = this;
+    const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
+    for (const lane of threads) yield [lane, lane];
+    yield [loop, {
+      isAnnounced: parker.isAnnounced,
+      isWaitingInLoop: loop.isParked,
+      // A sleeping worker has already sent the wake that follows its response.
+      isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
+        isWaitingInLoop && endpoint.rx.hasRecord
+      ),
+      hasReason: lanes.hasResponse,
+      progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
+      wake: () => loop.onWakeMessage(),
+      repost: () => loop.onWakeMessage(),
+    }];
+  }
 }

@@ -12,7 +12,7 @@ import type { CallerContext } from "./caller-context.ts";
 import type { QueuedCall } from "./queued-call.ts";
 import { CallCounts, UNKNOWN_ROW } from "./call-counts.ts";
 import { type CallSettings, PLAIN, STATEFUL } from "./call-settings.ts";
-import { LateRuns } from "./late-runs.ts";
+import type { LateRuns } from "./late-runs.ts";
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (reason: unknown) => void;
@@ -121,8 +121,8 @@ export class InFlight {
   /** Calls with a time limit, in no order. */
   readonly #timed: PendingCall[] = [];
   readonly counts: CallCounts;
-  /** Tasks that go on after their calls were settled. */
-  readonly lateRuns: LateRuns = new LateRuns();
+  /** Tasks that go on after their calls were settled. Undefined: nobody has asked for their ends. */
+  lateRuns: LateRuns | undefined = undefined;
   /** Calls not settled yet. Only this class writes it. */
   size = 0;
   /** Whether `onEmpty` is called the next time, which clears this. Set by whoever waits for that. */
@@ -137,7 +137,6 @@ export class InFlight {
     this.counts = new CallCounts(tasks);
     this.#onEmpty = onEmpty;
     this.#onOnlyIdleStreams = onOnlyIdleStreams;
-    this.lateRuns.onStarted(RUN_BY_HOST);
   }
 
   /** Whether somebody waits for a call. */

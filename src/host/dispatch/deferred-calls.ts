@@ -8,6 +8,7 @@ import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { PendingWork } from "../calls/pending-work.ts";
 import { PendingArguments, redeclare } from "./pending-arguments.ts";
 import type { Sender } from "./queue/sender.ts";
 import type { WaitingCalls } from "./queue/waiting-calls.ts";
@@ -53,7 +54,7 @@ export interface DeferredCallsOptions {
   readonly now: () => number;
   /** Throws if no call may be made. Called after the last user code. */
   readonly check: (settings: CallSettings) => void;
-  readonly onWork: () => void;
+  readonly pending: PendingWork;
 }
 
 /** `task` of a call in `Sender.begin` before its task is known. */
@@ -121,9 +122,9 @@ export class DeferredCalls {
     settings: CallSettings,
     task: number,
   ): PendingCall {
-    const { sender, waiting, check, onWork } = this.#options;
+    const { sender, waiting, check } = this.#options;
     check(settings);
-    onWork();
+    this.#options.pending.kick();
     const call = sender.begin(resolve, reject, settings, task);
     call.markStateful().waiting = {
       onOver: () => {

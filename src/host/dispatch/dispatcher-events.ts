@@ -3,8 +3,6 @@ import type { Lane } from "../lanes/lane.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 
 export interface DispatcherEvents {
-  /** There may be work: schedule a poll. */
-  onWork(): void;
   /** A call with settings of its own was made. Runs no user code. */
   onSettings(call: PendingCall): void;
   /** A call was aborted by its own getters, or by the balancer, before it was sent. */
@@ -17,7 +15,8 @@ export interface DispatcherEvents {
   onLastCall(lane: Lane): void;
   /** A retired lane has answered every call. */
   onDrained(lane: Lane): void;
-  onPark(): void;
+  /** The poll loop calls it without `this`. */
+  readonly onPark: () => void;
   /** A call has to wait on the host. */
   onWait(): void;
   /** No lane has calls. `inFlight.size` includes calls that still wait on the host. */

@@ -8,12 +8,14 @@ import type { Timer } from "../../runtimes/runtime.ts";
 import type { LaneChooser } from "../schedule/placement.ts";
 import type { Backpressure } from "./queue/backpressure.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
+import type { ResponseFeatures } from "./responses.ts";
 
 export interface DispatcherOptions {
   readonly snapshots: SnapshotEncoder;
   /** Creates what reads snapshots on the host. */
   readonly createReader: () => SnapshotReader;
   readonly events: DispatcherEvents;
+  readonly features: ResponseFeatures;
   /** Whether the last argument of every call is its context. */
   readonly hasContext: boolean;
   /** With `metrics: true`. */

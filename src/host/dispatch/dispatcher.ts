@@ -75,7 +75,7 @@ export class Dispatcher implements HostWork {
       () => events.onOnlyIdleStreams(),
       options.taskTimings.tasks,
     );
-    this.responses = new Responses(this.inFlight, signatures);
+    this.responses = new Responses(this.inFlight, signatures, options.features);
     const parts = { inFlight: this.inFlight, lanes: this.lanes, pending: this.pending };
     const senderOptions: SenderOptions = {
       ...parts,
@@ -98,7 +98,6 @@ export class Dispatcher implements HostWork {
     this.waiting = new WaitingCalls({
       ...options,
       ...parts,
-      ...events,
       sender: this.#sender,
     });
     this.submitter = new Submitter(options, {
@@ -114,7 +113,7 @@ export class Dispatcher implements HostWork {
       failLane: this.#failDamaged,
       now: options.now,
       setTimeout: options.setTimeout,
-      onMoved: () => events.onWork(),
+      onMoved: () => this.pending.kick(),
     });
   }
 
@@ -161,7 +160,6 @@ export class Dispatcher implements HostWork {
 
   /** A worker has started. It gets only calls that are pinned to it until `openLane`. */
   addLane(lane: Lane): void {
-    this.inFlight.lateRuns.onStarted(lane.id);
     this.lanes.add(lane);
   }
 
@@ -170,7 +168,7 @@ export class Dispatcher implements HostWork {
     if (!this.lanes.setOpen(lane)) return false;
     this.pending.isDue = true;
     this.waiting.pinned.onOpened();
-    this.#events.onWork();
+    this.pending.kick();
     return true;
   }
 
@@ -190,14 +188,14 @@ export class Dispatcher implements HostWork {
     }
     lane.load.clear();
     this.pending.isDue = true;
-    this.#events.onWork();
+    this.pending.kick();
     return this.inFlight.callsOf(lane.id);
   }
 
   /** The same for a lane whose worker is gone: nothing runs in it any more. */
   endLane(lane: Lane): PendingCall[] {
     const calls = this.removeLane(lane);
-    this.inFlight.lateRuns.onGone(lane.id);
+    this.inFlight.lateRuns?.onGone(lane.id);
     return calls;
   }
 
@@ -287,7 +285,7 @@ export class Dispatcher implements HostWork {
     if (!this.lanes.resume(lane)) return;
     this.pending.isDue = true;
     this.waiting.pinned.onOpened();
-    this.#events.onWork();
+    this.pending.kick();
   }
 
   /** Sends no further calls to a lane. False: it got none before. */
@@ -303,7 +301,7 @@ export class Dispatcher implements HostWork {
   retire(lane: Lane): void {
     if (!this.#close(lane)) return;
     this.#stealing.requeue(lane);
-    this.#events.onWork();
+    this.pending.kick();
     this.#reportDrained();
   }
 

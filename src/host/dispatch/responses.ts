@@ -55,6 +55,12 @@ export interface RequestSink {
   ): void;
 }
 
+/** Those that take what few workers send. Made when it first arrives. */
+export interface ResponseFeatures {
+  readonly streams: StreamOpener;
+  readonly requests: RequestSink;
+}
+
 /** Items that count as one more response. */
 const ITEMS_PER_RESPONSE = 16;
 
@@ -68,17 +74,20 @@ export class Responses {
   late = 0;
   /** Items of streams that have arrived. */
   streamItems = 0;
-  /** Set before the first call. */
-  streams: StreamOpener | undefined;
-  requests: RequestSink | undefined;
   readonly #inFlight: InFlight;
+  readonly #features: ResponseFeatures;
   readonly #signatures: readonly (Signature | undefined)[];
   #hasSignatures: boolean;
   /** Index of the lane that is read first. */
   #next = 0;
 
-  constructor(inFlight: InFlight, signatures: readonly (Signature | undefined)[]) {
+  constructor(
+    inFlight: InFlight,
+    signatures: readonly (Signature | undefined)[],
+    features: ResponseFeatures,
+  ) {
     this.#inFlight = inFlight;
+    this.#features = features;
     this.#signatures = signatures;
     this.#hasSignatures = false;
     this.onTasksKnown();
@@ -196,7 +205,7 @@ export class Responses {
       load.remove(orphan?.load ?? UNKNOWN_LOAD);
       if (endpoint.rx.release()) lane.wakeForSpace();
       this.late++;
-      this.#inFlight.lateRuns.onResponse(lane.id, slot, generation);
+      this.#inFlight.lateRuns?.onResponse(lane.id, slot, generation);
       return;
     }
     let value: unknown;
@@ -253,7 +262,7 @@ export class Responses {
       failure = error;
     }
     if (endpoint.rx.release()) lane.wakeForSpace();
-    this.requests!.onRecord(lane, id, values, failure);
+    this.#features.requests.onRecord(lane, id, values, failure);
   }
 
   /** A record that does not end its call: a stream opens, or items or events arrive. */
@@ -278,12 +287,12 @@ export class Responses {
     }
     if (endpoint.rx.release()) lane.wakeForSpace();
     if (call === undefined) {
-      if (kind === OPENED) this.streams!.refuse(lane, slot, generation);
-    } else if (failure !== undefined) this.streams!.fail(call, failure.error);
+      if (kind === OPENED) this.#features.streams.refuse(lane, slot, generation);
+    } else if (failure !== undefined) this.#features.streams.fail(call, failure.error);
     else if (kind === EVENTS) call.onEvents?.(values);
     else if (kind === OPENED) {
       const [isReadable, highWaterMark] = values[0] as [boolean, number];
-      this.streams!.open(call, isReadable, highWaterMark);
+      this.#features.streams.open(call, isReadable, highWaterMark);
     } else {
       this.streamItems += values.length;
       this.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);

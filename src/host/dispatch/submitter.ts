@@ -84,7 +84,6 @@ export class Submitter {
       ...options,
       ...parts,
       check: (settings) => this.#check(settings),
-      onWork: events.onWork,
     });
   }
 

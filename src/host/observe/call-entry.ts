@@ -4,12 +4,12 @@
  */
 import type { Signature } from "../../codec/struct/signature.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
-import type { CallCounts } from "../calls/call-counts.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { CalledTask } from "../dispatch/deferred-calls.ts";
 import type { BindEnd } from "../calls/caller-context.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
-import type { CallObserver } from "./call-observer.ts";
+import { CallObserver, type CallObserverOptions } from "./call-observer.ts";
+import type { TracingChannel } from "../../runtimes/runtime.ts";
 import {
   DataCloneError,
   InvalidArgumentError,
@@ -21,18 +21,13 @@ import { endStreams } from "../../streams/open-source.ts";
 import { UNKNOWN_ROW } from "../calls/call-counts.ts";
 import { withContext } from "../calls/with-context.ts";
 
-export interface CallEntryOptions {
-  readonly submitter: Submitter;
-  readonly counts: CallCounts;
-  readonly observer: CallObserver;
+export interface CallEntryOptions extends CallObserverOptions {
   /** The option `context`: what each call carries to its worker. */
   readonly capture: (() => unknown) | undefined;
   /** Declared types of each task, by its index. */
   readonly signatures: readonly (Signature | undefined)[];
   /** Names of tasks, by index. */
   readonly names: readonly { readonly name: string }[];
-  /** The folder of heddle's files, whose frames the stack of a refused call leaves out. */
-  readonly ownFolder: string | undefined;
 }
 
 /** What is thrown for the arguments of a call. Other errors, as that of a closed pool, may be those of several calls. */
@@ -41,21 +36,23 @@ const OF_ARGUMENTS = [DataCloneError, InvalidArgumentError, PayloadTooLargeError
 export class CallEntry {
   readonly #options: CallEntryOptions;
   readonly #submitter: Submitter;
-  readonly #counts: CallCounts;
-  readonly #observer: CallObserver;
+  readonly #channel: TracingChannel;
+  readonly #isDebugging: boolean;
   readonly #capture: (() => unknown) | undefined;
+  /** Made for the first call that is followed. */
+  #observer: CallObserver | undefined;
 
   constructor(options: CallEntryOptions) {
     this.#options = options;
-    this.#submitter = options.submitter;
-    this.#counts = options.counts;
-    this.#observer = options.observer;
+    this.#submitter = options.dispatcher.submitter;
+    this.#channel = options.channel;
+    this.#isDebugging = options.debug !== undefined;
     this.#capture = options.capture;
   }
 
   /** As `Submitter.submitPlain`, in a pool without the option `context`. */
   submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
-    if (this.#observer.isOn) {
+    if (this.#isDebugging || this.#channel.hasSubscribers) {
       this.submit(task, args, resolve, reject, PLAIN);
       return;
     }
@@ -78,11 +75,12 @@ export class CallEntry {
     const task = typeof called === "number" ? called : undefined;
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, task);
-      if (!this.#observer.isOn) {
+      if (!this.#isDebugging && !this.#channel.hasSubscribers) {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
       const { name } = typeof called === "number" ? names[called % names.length]! : called;
+      this.#observer ??= new CallObserver(this.#options);
       return this.#observer.submit(
         name,
         resolve,
@@ -97,7 +95,7 @@ export class CallEntry {
 
   /** Counts a refused call. Returns its error, whose stack begins where the call was made if the error is of this call alone. */
   #refused(error: unknown, row: number): unknown {
-    this.#counts.refuse(row);
+    this.#options.dispatcher.inFlight.counts.refuse(row);
     if (OF_ARGUMENTS.some((kind) => error instanceof kind)) {
       beginHere(error as Error, this.#options.ownFolder);
     }

@@ -47,19 +47,12 @@ type Submit = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
 
 export class CallObserver {
   readonly #options: CallObserverOptions;
-  readonly #channel: TracingChannel;
   readonly #isDebugging: boolean;
   #calls = 0;
 
   constructor(options: CallObserverOptions) {
     this.#options = options;
-    this.#channel = options.channel;
     this.#isDebugging = options.debug !== undefined;
-  }
-
-  /** Whether anybody wants to know of a call that is made now. */
-  get isOn(): boolean {
-    return this.#isDebugging || this.#channel.hasSubscribers;
   }
 
   /** Makes a call and follows it. */

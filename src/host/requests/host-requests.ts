@@ -43,6 +43,8 @@ export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested
   readonly takeResponses: () => void;
   /** Whether a worker takes calls, is starting, or may be started. */
   readonly hasWorker: () => boolean;
+  /** Whether no more nested calls are made: the pool has ended. Hooks of workers that close may call functions still. */
+  readonly isClosed: () => boolean;
 }
 
 /** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
@@ -76,7 +78,6 @@ export class HostRequests {
   readonly #open = new Set<OpenRequest>();
   #hasHeld = false;
   #isScheduled = false;
-  #isClosed = false;
   #blocked: BlockedHost | undefined;
 
   constructor(options: HostRequestsOptions) {
@@ -188,11 +189,6 @@ export class HostRequests {
     this.#departures.delete(workerId);
   }
 
-  /** The pool has ended: no more nested calls. Hooks of workers that close may call functions still. */
-  close(): void {
-    this.#isClosed = true;
-  }
-
   #later(f: () => void): void {
     this.#due.push(f);
     if (this.#isScheduled) return;
@@ -212,7 +208,7 @@ export class HostRequests {
       this.#nested.end(nested);
       this.#answer(request, isThrown, value, true);
     };
-    if (this.#isClosed) return settle(true, new PoolClosedError());
+    if (this.#options.isClosed()) return settle(true, new PoolClosedError());
     const isStuck = isSync && !this.#options.hasWorker();
     this.#nestedRequests.call(
       request,

@@ -102,11 +102,20 @@ export class Autoscaler {
 
   /** A worker is ready. */
   onReady(): void {
-    const { runtime, size: { minThreads, idleTimeoutMs }, lanes } = this.#options;
+    const { size: { minThreads, idleTimeoutMs }, lanes } = this.#options;
     if (this.#isClosed || this.#shrinking !== undefined || lanes().length <= minThreads) return;
     if (idleTimeoutMs === Infinity) return;
     // Idle at two checks without a call in between: idle for the time between them.
-    this.#shrinking = runtime.setInterval(() => this.#shrink(), idleTimeoutMs);
+    this.#shrinkLater();
+  }
+
+  /** Not an interval: a host that blocks runs timeouts alone (`Runtime.runDueTimeouts`). */
+  #shrinkLater(): void {
+    const { runtime, size: { idleTimeoutMs } } = this.#options;
+    this.#shrinking = runtime.setTimeout(() => {
+      this.#shrinkLater();
+      this.#shrink();
+    }, idleTimeoutMs);
     this.#shrinking.unref();
   }
 

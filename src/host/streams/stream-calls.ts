@@ -5,15 +5,12 @@ import type { Lane } from "../lanes/lane.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
 import type { InFlight, ItemSink, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { toReadableStream } from "../../streams/readable.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";
-import { whenUnread } from "./unread-streams.ts";
 
 export interface StreamCallsOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
   readonly cancellation: Pick<Cancellation, "abort" | "stopStream">;
-  readonly setInterval: Runtime["setInterval"];
   /** Somebody waits for a stream: the process must keep running. */
   readonly onWanted: () => void;
 }
@@ -47,12 +44,6 @@ export class StreamCalls {
   /** The call of a stream that a worker opens is over. */
   refuse(lane: Lane, slot: number, generation: number): void {
     lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
-  }
-
-  /** Calls back when only streams are in flight that nobody reads. Returns a function that ends the watch. */
-  whenUnread(onUnread: () => void): () => void {
-    const { inFlight, setInterval } = this.#options;
-    return whenUnread(inFlight, setInterval, onUnread);
   }
 
   /** Items of the call cannot be read on this thread. */

@@ -97,7 +97,8 @@ export class Supervisor {
       drain: (lane) => this.#drain(lane),
     });
     this.unavailable = new UnavailableThreads({
-      ...events,
+      onUnavailable: (error, threads) => events.onUnavailable(error, threads),
+      onFailed: (error) => events.onFailed(error),
       spawnOnHost: options.spawnOnHost,
       alive: () => this.#alive,
       open: () => dispatcher.lanes.open.length,

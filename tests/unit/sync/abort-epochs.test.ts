@@ -1,13 +1,13 @@
 /** Words that say which calls were given up: of a slot that is used for ever. */
 import { expect, test } from "vitest";
 import {
+  ABORT_EPOCHS_BYTES,
   clearAbort,
-  createAbortEpochs,
   raiseAbort,
   wasAborted,
 } from "../../../src/sync/abort-epochs.ts";
 
-const createWords = () => new Int32Array(createAbortEpochs());
+const createWords = () => new Int32Array(new SharedArrayBuffer(ABORT_EPOCHS_BYTES));
 const MOST = 2 ** 31 - 1;
 
 test.each([0, 1, 5, 2 ** 30, MOST - 1, MOST])(

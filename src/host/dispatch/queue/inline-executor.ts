@@ -121,7 +121,7 @@ export class InlineExecutor {
     const [outcome, copied] = this.#copy(kind, value, task);
     const call = inFlight.find(slot, generation);
     if (call !== undefined) inFlight[outcome](call, copied);
-    else inFlight.lateRuns.onResponse(RUN_BY_HOST, slot, generation);
+    else inFlight.lateRuns?.onResponse(RUN_BY_HOST, slot, generation);
     onRoom();
   }
 

@@ -30,12 +30,12 @@ export interface WaitingOptions {
   readonly backpressure: Backpressure;
   readonly taskTimings: TaskTimings;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
-  /** There may be work: schedule a poll. */
-  readonly onWork: () => void;
-  /** A call has to wait. */
-  readonly onWait: () => void;
-  /** A call is made again, with another id. */
-  readonly onRenewed: (call: PendingCall) => void;
+  readonly events: {
+    /** A call has to wait. */
+    onWait(): void;
+    /** A call is made again, with another id. */
+    onRenewed(call: PendingCall): void;
+  };
 }
 
 export class WaitingCalls {
@@ -124,7 +124,7 @@ export class WaitingCalls {
   endDeferred(): void {
     this.#deferred--;
     this.#pending.isDue = true;
-    this.#options.onWork(); // the next poll may fire the drain event
+    this.#pending.kick(); // the next poll may fire the drain event
   }
 
   has({ slot, generation }: PendingCall): boolean {
@@ -171,12 +171,12 @@ export class WaitingCalls {
 
   /** Retries a call whose worker was lost. False: it must not be retried. */
   retry(call: PendingCall): boolean {
-    const { inFlight, setTimeout, onRenewed } = this.#options;
+    const { inFlight, setTimeout, events } = this.#options;
     if (call.retryPayload === undefined || call.retries >= call.settings.retries) return false;
     // Items of a stream would come twice.
     if (call.stream?.isOpen === true || call.sources !== undefined) return false;
     const queued = inFlight.renew(call, call.retryPayload);
-    onRenewed(call);
+    events.onRenewed(call);
     call.retries++;
     this.retried++;
     call.lane = QUEUED_ON_HOST;
@@ -212,7 +212,7 @@ export class WaitingCalls {
   /** One more call waits, perhaps beyond the usual window of a ring. */
   onGrown(): void {
     this.#noteGrowth();
-    if (this.runnable > 0) this.#options.onWait();
+    if (this.runnable > 0) this.#options.events.onWait();
   }
 
   #noteGrowth(): void {

@@ -1,7 +1,7 @@
 /** What `stats()` gives, of parts whose counters the test sets. */
 import { expect, test } from "vitest";
 import { type PoolStatistics, readStatistics } from "../../../../src/api/pool/pool-statistics.ts";
-import type { PoolParts } from "../../../../src/api/pool/wiring.ts";
+import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import type { PoolSpec } from "../../../../src/api/tasks/pool-spec.ts";
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../../src/host/calls/in-flight.ts";
 import { LaneSet } from "../../../../src/host/lanes/lane-set.ts";
@@ -53,6 +53,7 @@ function createPool(metrics?: SharedArrayBuffer) {
       lanes,
       waiting,
       moved: given.moved,
+      backpressure: { refused: given.refused },
       responses: { late: given.lateResponses, streamItems: given.streamItems },
     },
     supervisor: {
@@ -66,9 +67,8 @@ function createPool(metrics?: SharedArrayBuffer) {
     },
     loop: { statistics: { parks: given.parks, wakeMessages: given.wakeMessages } },
     safety: { statistics: { hits: given.safetyHits, lateWakes: given.lateWakes } },
-    cancellation: { timedOut: given.timedOut, aborted: given.aborted },
-    backpressure: { refused: given.refused },
-    observing: { stamps: metrics && { buffer: metrics } },
+    made: { cancellation: { timedOut: given.timedOut, aborted: given.aborted } },
+    stamps: metrics && { buffer: metrics },
   } as unknown as PoolParts;
   const spec = {
     sources: NAMES.map((name) => ({ name })),

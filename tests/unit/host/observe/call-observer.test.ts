@@ -1,13 +1,11 @@
 /** What is counted, traced and printed of a call, and when. */
 import { describe, expect, test } from "vitest";
 import { InvalidArgumentError } from "../../../../src/errors.ts";
-import { CallCounts } from "../../../../src/host/calls/call-counts.ts";
 import { PLAIN } from "../../../../src/host/calls/call-settings.ts";
 import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight.ts";
 import type { Dispatcher } from "../../../../src/host/dispatch/dispatcher.ts";
 import type { Submitter } from "../../../../src/host/dispatch/submitter.ts";
 import { CallEntry, type CallEntryOptions } from "../../../../src/host/observe/call-entry.ts";
-import { CallObserver } from "../../../../src/host/observe/call-observer.ts";
 import { DebugLog, type DebugTopic } from "../../../../src/host/observe/debug-log.ts";
 import { CallMeter, callMetricsBytes, CallStamps } from "../../../../src/metering/call-metrics.ts";
 import type { TracingChannel } from "../../../../src/runtimes/runtime.ts";
@@ -45,7 +43,7 @@ function createEntry({ hasSubscribers = false, topics, capture }: Given = {}) {
   const messages: object[] = [];
   const calls: PendingCall[] = [];
   const channel = createChannel(hasSubscribers, events, messages);
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(() => {}, () => {}, 2);
   const lane = new FakeLane({ id: 3 });
   const metrics = new SharedArrayBuffer(callMetricsBytes(1));
   const stamps = new CallStamps(metrics, () => 1000, () => {});
@@ -66,26 +64,21 @@ function createEntry({ hasSubscribers = false, topics, capture }: Given = {}) {
     now: () => 5,
     printError: (line: string) => void lines.push(line),
   };
-  const dispatcher = { lanes: laneSetOf([lane]) } as unknown as Dispatcher;
-  const debug = topics && new DebugLog(topics, "pool", runtime);
-  const observer = new CallObserver({
-    channel,
-    debug,
-    stamps,
-    pool: "pool",
-    ownFolder: undefined,
-    dispatcher,
-  });
-  const counts = new CallCounts(2);
+  const submitter = { submit, submitPlain };
+  const lanes = laneSetOf([lane]);
+  const dispatcher = { inFlight, lanes, submitter } as unknown as Dispatcher;
+  const { counts } = inFlight;
   const entry = new CallEntry(
     {
-      submitter: { submit, submitPlain } as Submitter,
-      counts,
-      observer,
+      channel,
+      debug: topics && new DebugLog(topics, "pool", runtime),
+      stamps,
+      pool: "pool",
+      ownFolder: undefined,
+      dispatcher,
       capture,
       signatures: [],
       names: [{ name: "add" }],
-      ownFolder: undefined,
     } satisfies CallEntryOptions,
   );
   const make = (...args: readonly unknown[]): void =>

@@ -52,7 +52,9 @@ function createHost(threads: number, maxThreads = threads) {
   const ran: unknown[] = [];
   /** Calls of which only one worker may run each. */
   const pinned = new Map<PendingCall, number>();
+  const state = { isClosed: false };
   const requests = new HostRequests({
+    isClosed: () => state.isClosed,
     codec,
     snapshots: new SnapshotEncoder(codec, 1000),
     signatures: [],
@@ -113,7 +115,7 @@ function createHost(threads: number, maxThreads = threads) {
   };
   /** Answers since the last look. */
   const take = () => answers.splice(0);
-  return { requests, request, add, take, ran, aborted, inFlight, set, pinned, lanes };
+  return { requests, request, add, take, ran, aborted, inFlight, set, pinned, lanes, state };
 }
 
 type Answer = ReturnType<ReturnType<typeof createHost>["take"]>[number];
@@ -398,13 +400,13 @@ test("the calls of a call end with its error and not with its result", async () 
 });
 
 test("the calls of a worker end with it", () => {
-  const { requests, request, add, aborted, take, inFlight } = createHost(2);
+  const { requests, request, add, aborted, take, inFlight, state } = createHost(2);
   request(0, add(0, 0), ["task", "g"]);
   const [child] = inFlight.callsOf(1) as [PendingCall];
   requests.onEnded(0);
   expect(aborted).toEqual([child]);
   take();
-  requests.close();
+  state.isClosed = true;
   request(0, add(0, 0), ["task", "g"]);
   expect([codeOf(take()[0]!), inFlight.callsOf(1)]).toEqual(["HEDDLE_POOL_CLOSED", []]);
 });
