@@ -295,7 +295,7 @@ class ThreadPool extends SafeEventTarget {
       blocking,
       requests,
       knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
-      isOnHost: () => supervisor.unavailable.isOnHost,
+      isOnHost: () => supervisor.isOnHost,
       cancel: (call, reason) => cancellation.abort(call, reason),
       pool: this,
     });

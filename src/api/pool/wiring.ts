@@ -330,7 +330,7 @@ function dispatcherEvents(
     onPark: () => {
       const { dispatcher, supervisor } = parts();
       keepRunningIfBusy();
-      if (supervisor.sizing.budget.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+      if (supervisor.sizing?.budget?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
     },
     onWait: () => parts().supervisor.checkLoad(),
     onIdle: keepRunningIfBusy,
