@@ -228,7 +228,7 @@ export class PoolCore {
 
   /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { dispatcher, supervisor, safety, deadlines, cancellation, lastOutput } = this.parts;
+    const { dispatcher, supervisor, safety, deadlines, cancellation, stopOutput } = this.parts;
     this.parts.requests.close();
     this.#rejectReady(closed);
     cancellation.notifyAll(unfinished());
@@ -236,7 +236,7 @@ export class PoolCore {
     this.parts.broadcasts.rejectAll(unfinished);
     safety.stop();
     deadlines.stop();
-    lastOutput.stop();
+    stopOutput();
     this.#registry.unregister(this);
     this.#keptHandle = undefined;
     return supervisor.close();

@@ -21,7 +21,7 @@ import { ArgumentSources } from "../../host/streams/argument-sources.ts";
 import { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { PollLoop } from "../../host/dispatch/poll-loop.ts";
 import { InlineExecutor } from "../../host/dispatch/queue/inline-executor.ts";
-import { LastOutput } from "../../host/workers/last-output.ts";
+import { printLastOutput } from "../../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
 import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { DispatcherOptions } from "../../host/dispatch/dispatcher-options.ts";
@@ -42,7 +42,6 @@ import { AwakeCount } from "../../sync/awake-count.ts";
 import type { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { createRequests } from "./host-requests.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Events of the parts that the pool itself handles. */
 export interface PartEvents {
@@ -79,7 +78,8 @@ export interface PoolParts {
   readonly backpressure: Backpressure;
   readonly deadlines: Deadlines;
   readonly cancellation: Cancellation;
-  readonly lastOutput: LastOutput;
+  /** The process prints no more output of the workers before it ends. */
+  readonly stopOutput: () => void;
   readonly broadcasts: Broadcasts;
   readonly streams: StreamCalls;
   readonly observing: Observing;
@@ -131,18 +131,6 @@ function createBackpressure(options: ResolvedOptions, onDrain: () => void): Back
   const { maxQueue, queuePolicy: policy, maxThreads } = options;
   const highWaterMark = Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads));
   return new Backpressure({ maxQueue, policy, highWaterMark, onDrain });
-}
-
-function createLastOutput(
-  { onBeforeExit }: Runtime,
-  { responses }: Dispatcher,
-  supervisor: Supervisor,
-): LastOutput {
-  return new LastOutput({
-    onBeforeExit,
-    responses: () => responses.taken,
-    workers: () => supervisor.threads,
-  });
 }
 
 function createBroadcasts(
@@ -275,7 +263,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
     safety,
     supervisor,
     backpressure: dispatcher.backpressure,
-    lastOutput: createLastOutput(runtime, dispatcher, supervisor),
+    stopOutput: printLastOutput(runtime, dispatcher.responses, supervisor),
     broadcasts,
     observing,
     entry: observing.createEntry(dispatcher),
@@ -405,16 +393,16 @@ function* receivers(
   { dispatcher: { lanes }, supervisor, loop }: PoolParts,
   parker: HostParker,
 ): Generator<readonly [unknown, Receiver]> {
-  const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
-  for (const lane of threads) yield [lane, lane];
+  for (const lane of supervisor.threads) if (lanes.all.includes(lane)) yield [lane, lane];
+  if (!lanes.hasResponse) return;
   yield [loop, {
     isAnnounced: parker.isAnnounced,
     isWaitingInLoop: loop.isParked,
     // A sleeping worker has already sent the wake that follows its response.
-    isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
-      isWaitingInLoop && endpoint.rx.hasRecord
+    isLeftAlone: [...supervisor.threads].some((lane) =>
+      lanes.all.includes(lane) && lane.isWaitingInLoop && lane.endpoint.rx.hasRecord
     ),
-    hasReason: lanes.hasResponse,
+    hasReason: true,
     progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
     wake: () => loop.onWakeMessage(),
     repost: () => loop.onWakeMessage(),

@@ -50,10 +50,11 @@ export interface FixedPool {
 /** Those of this thread, until they are closed and their threads have ended. */
 export const fixedPools: Set<FixedPool> = new Set();
 
+/** The budget of pools that name none. */
+let budgetOfThread: PoolBudget | undefined;
+
 /** The option `budget`. `threadBudget()` makes it, and checks the number. */
 export class PoolBudget {
-  static #ofThread: PoolBudget | undefined;
-
   /** Number of threads of all pools together beyond which a pool gets only its guaranteed ones, or a single one. */
   readonly max: number;
   readonly #shares = new Set<BudgetShare>();
@@ -66,7 +67,7 @@ export class PoolBudget {
 
   /** The budget of this thread's pools that name no other. */
   static ofThread(cores: number): PoolBudget {
-    return PoolBudget.#ofThread ??= new PoolBudget(cores, fixedPools);
+    return budgetOfThread ??= new PoolBudget(cores, fixedPools);
   }
 
   /** Threads that have not ended, of all pools. */

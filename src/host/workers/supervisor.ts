@@ -151,7 +151,8 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool {
   start(): void {
     try {
       while (
-        this.#firstThreads < this.#size.minThreads && this.#isAllowed(this.#firstThreads)
+        this.#firstThreads < this.#size.minThreads &&
+        this.sizing?.budget?.mayStart(this.#firstThreads) !== false
       ) {
         this.#spawn();
         this.#firstThreads++;
@@ -215,11 +216,6 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool {
       this.sizing = this.#createSizing();
     }
     this.sizing.check();
-  }
-
-  /** Whether the budget allows a worker beside these. */
-  #isAllowed(workers: number): boolean {
-    return this.sizing?.budget?.mayStart(workers) !== false;
   }
 
   /** For a host that blocks: notices workers that have started or ended. False: none has. `isTick`: looks by all means. */
@@ -425,11 +421,11 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool {
     if (alive >= this.#size.maxThreads || (alive >= this.#size.minThreads && queued === 0)) {
       return undefined;
     }
-    if (!this.#isAllowed(alive)) return undefined;
+    if (this.sizing?.budget?.mayStart(alive) === false) return undefined;
     const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (this.#isClosing || !this.#isAllowed(this.#alive)) return;
+      if (this.#isClosing || this.sizing?.budget?.mayStart(this.#alive) === false) return;
       this.#startOrReplaceLater(id);
     }, this.#getFailures().delayMs);
     // Calls in flight and starting workers keep the process running. An idle pool must not.

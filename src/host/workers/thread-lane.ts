@@ -75,7 +75,6 @@ export class ThreadLane implements Lane, Receiver {
   readonly id: number;
   readonly endpoint: Endpoint;
   readonly load: LaneLoad;
-  readonly credit: PayloadCredit;
 
   /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
@@ -92,11 +91,11 @@ export class ThreadLane implements Lane, Receiver {
   /** Words of this thread (realm/thread-hooks.ts). */
   readonly #ofHost: Int32Array;
   readonly #onWoken: WorkerEvents["onWoken"];
-  readonly #gone: Promise<void>;
+  readonly #gone: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #options: LaneOptions;
   readonly #startLimit: StartLimit;
   #outputTimer: Timer | undefined;
-  #resolveGone!: () => void;
+  #credit: PayloadCredit | undefined;
   #state: LaneState = "starting";
   /** Whether the outcome of its start is known. */
   #hasStarted = false;
@@ -122,12 +121,10 @@ export class ThreadLane implements Lane, Receiver {
     this.#options = options;
     this.load = new LaneLoad();
     Atomics.add(this.#ofHost = new Int32Array(start.active.at(-1)!.buffer), WORKERS, 1);
-    this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
     const { local, remote } = runtime.createChannel();
     this.endpoint = createEndpoint(memory, ringSizes, options.codec, local);
-    this.credit = new PayloadCredit(this.endpoint.tx);
     const message: WorkerStart = {
       ...start,
       active: [...start.active, this.activeShare],
@@ -170,6 +167,10 @@ export class ThreadLane implements Lane, Receiver {
   /** Whether it has ever answered a call. */
   get hasResponded(): boolean {
     return this.endpoint.rx.headPosition !== 0;
+  }
+
+  get credit(): PayloadCredit {
+    return this.#credit ??= new PayloadCredit(this.endpoint.tx);
   }
 
   get isAwake(): boolean {
@@ -305,7 +306,7 @@ export class ThreadLane implements Lane, Receiver {
       this.#cause ??= error; // a damaged parked word: the worker cannot be woken
       stop();
     }
-    await this.#gone;
+    await this.#gone.promise;
     timer?.clear();
   }
 
@@ -320,7 +321,7 @@ export class ThreadLane implements Lane, Receiver {
   /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
   async #awaitGone(waitMs: number): Promise<void> {
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
-    await this.#gone;
+    await this.#gone.promise;
     timer.clear();
   }
 
@@ -393,14 +394,12 @@ export class ThreadLane implements Lane, Receiver {
   #onStarted(outcome: StartOutcome): void {
     if (this.#state !== "starting" || this.#hasStarted) return;
     this.#hasStarted = true;
-    if (outcome.heddle === "ready") this.#onReady(outcome.tasks);
-    else {
+    if (outcome.heddle === "failed") {
       const cause = unpackError(this.#runtime, outcome.error);
       this.#startError = startErrorOf(outcome, cause, this.#options.start.setup);
+      return;
     }
-  }
-
-  #onReady(tasks: Uint8Array | undefined): void {
+    const { tasks } = outcome;
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
@@ -422,7 +421,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#state = "gone";
     this.#startLimit.timer?.clear();
     this.#outputTimer?.clear();
-    this.#resolveGone();
+    this.#gone.resolve();
     const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
     const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
     if (wasStarting) {
