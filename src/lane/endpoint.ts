@@ -188,11 +188,12 @@ export class Endpoint {
     const { tx } = this;
     const { inline, payload, count } = snapshot;
     const bytes = bytesOf(snapshot);
-    // The message is posted first, so that it is there when the record is seen. Room can only grow in
+    // A message is posted first, so that it is there when the record is seen. Room can only grow in
     // between: only this side claims, and only the post runs here.
-    if (!tx.hasSpace(bytes)) return false;
+    if (payload !== undefined && !tx.hasSpace(bytes)) return false;
     const sequence = payload === undefined ? 0 : this.#messages.post(payload, transfer);
     const index = tx.claim(bytes);
+    if (index === NO_SPACE) return false;
     let start = index + FRAME_BYTES;
     if (payload !== undefined) {
       tx.memory.i32[start >> 2] = sequence;

@@ -35,7 +35,6 @@ const UNTIMED_UNITS = 4;
 
 export class TurnClock {
   readonly #options: TurnClockOptions;
-  readonly #fire: () => void;
   #isArmed = false;
   #turnsToYield = 0;
   #startMs = 0;
@@ -49,7 +48,6 @@ export class TurnClock {
 
   constructor(options: TurnClockOptions) {
     this.#options = options;
-    this.#fire = () => this.#onTurn();
   }
 
   /** Counts work. True: the turn is over; finish, call `yieldTurn` and return to the event loop. */
@@ -91,10 +89,10 @@ export class TurnClock {
 
   #arm(): void {
     this.#isArmed = true;
-    this.#options.macrotask(this.#fire);
+    this.#options.macrotask(this.#onTurn);
   }
 
-  #onTurn(): void {
+  readonly #onTurn = (): void => {
     this.#isArmed = false;
     this.#units = 0;
     if (this.#turnsToYield === 0) {
@@ -104,5 +102,5 @@ export class TurnClock {
     this.#trust = this.#trusted = 0;
     if (--this.#turnsToYield > 0) this.#arm();
     else this.#options.onTurn();
-  }
+  };
 }

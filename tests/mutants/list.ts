@@ -706,6 +706,19 @@ const workers: Room = {
     },
     {
       file: "host/scaling/thread-budget.ts",
+      from: "reserved += Math.max(pool.threadCount, pool.guaranteed);",
+      to: "reserved += pool.threadCount;",
+      fault: "threads that a pool of fixed size is about to start are lent to others",
+    },
+    {
+      file: "host/workers/supervisor.ts",
+      from: "if (isFull || this.#isClosing) return;",
+      to: "return;",
+      fault:
+        "a pool of fixed size that has lost its workers while it drains starts none for its calls",
+    },
+    {
+      file: "host/scaling/thread-budget.ts",
       from: "if (!isDue || isComing) return false;",
       to: "if (!isDue) return false;",
       fault: "busy workers are taken back at every look while one finishes its calls already",

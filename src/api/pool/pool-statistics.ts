@@ -6,6 +6,7 @@ import { readGauges } from "../../metering/worker-gauges.ts";
 import type { Transport } from "../options/transport.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import type { PoolParts } from "./parts.ts";
+import { PoolBudget } from "../../host/scaling/thread-budget.ts";
 
 /** Times of calls in milliseconds, at most 3.2 % off (`max` and `mean` are exact), of the calls that were measured. */
 export interface TimeStatistics {
@@ -155,8 +156,8 @@ export function readStatistics(
     workersStarted: supervisor.started,
     workersLost: supervisor.lost,
     transport: spec.options.transport,
-    isOnHost: supervisor.unavailable.isOnHost,
-    budget: budgetOf(parts),
+    isOnHost: supervisor.isOnHost,
+    budget: budgetOf(spec),
     abandonedThreads: supervisor.abandonedThreads,
     recycled: supervisor.recycled,
     inlined: waiting.inliner?.ran ?? 0,
@@ -175,8 +176,8 @@ export function readStatistics(
   };
 }
 
-function budgetOf({ supervisor }: PoolParts): PoolStatistics["budget"] {
-  const { threads, max } = supervisor.sizing.budget.share.budget;
+function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
+  const { threads, max } = options.budget ?? PoolBudget.ofThread(runtime.cores);
   return { threads, max };
 }
 

@@ -318,7 +318,7 @@ class ThreadPool extends SafeEventTarget {
       blocking,
       requests,
       knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
-      isOnHost: () => supervisor.unavailable.isOnHost,
+      isOnHost: () => supervisor.isOnHost,
       cancel: (call, reason) => core.cancellation.abort(call, reason),
       pool: this,
     });

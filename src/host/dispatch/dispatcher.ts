@@ -58,7 +58,8 @@ export class Dispatcher implements HostWork {
   readonly #sender: Sender;
   /** Whether no lane may exceed `recycleAfter`. */
   readonly #isCallLimitExact: boolean;
-  readonly #stealing: WorkStealing;
+  /** Undefined: no call could move to another lane. */
+  #stealing: WorkStealing | undefined;
   readonly onPark: () => void;
   readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
 
@@ -105,16 +106,26 @@ export class Dispatcher implements HostWork {
       sender: this.#sender,
       waiting: this.waiting,
     });
-    this.#stealing = new WorkStealing({
-      ...parts,
-      placement,
+  }
+
+  #steal(): WorkStealing {
+    const { now, setTimeout } = this.#options;
+    return this.#stealing ??= new WorkStealing({
+      inFlight: this.inFlight,
+      lanes: this.lanes,
+      placement: this.#placement,
       send: (lane, call) => this.#sender.sendSnapshot(lane, call, this.#times.loadOf(call.task)),
       putBack: (calls) => this.waiting.putBack(calls),
       failLane: this.#failDamaged,
-      now: options.now,
-      setTimeout: options.setTimeout,
-      onMoved: () => this.pending.kick(),
+        now,
+        setTimeout,
+        onMoved: () => this.pending.kick(),
     });
+  }
+
+  /** Queues all calls that a lane has not begun (`WorkStealing.requeue`). */
+  #requeue(lane: Lane, isForAll = false): void {
+    if (lane.endpoint.tx.hasUnread) this.#steal().requeue(lane, isForAll);
   }
 
   get backpressure(): Backpressure {
@@ -123,13 +134,13 @@ export class Dispatcher implements HostWork {
 
   /** Calls stolen from one worker for another. */
   get moved(): number {
-    return this.#stealing.moved;
+    return this.#stealing?.moved ?? 0;
   }
 
   /** Calls that wait for a further worker, as they are now. */
   get startable(): StartableCalls {
     const { waiting: { runnable, queue }, submitter: { early } } = this;
-    const { count, startable, isStuck } = this.#stealing.findFollowing();
+    const { count, startable, isStuck } = this.#steal().findFollowing();
     const onHost = runnable + early;
     return { count: onHost + startable, following: count, isStuck, first: queue.peek() };
   }
@@ -181,7 +192,7 @@ export class Dispatcher implements HostWork {
     this.waiting.pinned.onClosed(lane.id, "it ended");
     try {
       this.responses.take(lane, MAX_RESPONSES);
-      this.#stealing.requeue(lane);
+      this.#requeue(lane);
     } catch (error) {
       // Damaged beyond this point: the calls behind it are among those returned.
       if (!(error instanceof ProtocolError)) throw error;
@@ -189,7 +200,7 @@ export class Dispatcher implements HostWork {
     lane.load.clear();
     this.pending.isDue = true;
     this.pending.kick();
-    return this.inFlight.callsOf(lane.id);
+    return this.inFlight.size === 0 ? [] : this.inFlight.callsOf(lane.id);
   }
 
   /** The same for a lane whose worker is gone: nothing runs in it any more. */
@@ -201,15 +212,18 @@ export class Dispatcher implements HostWork {
 
   /** Rejects the calls that no worker has begun. */
   rejectQueued(error: () => unknown): void {
-    for (const lane of this.lanes.all.slice()) this.#stealing.requeue(lane, true);
+    for (const lane of this.lanes.all.slice()) this.#requeue(lane, true);
     for (const call of this.inFlight.callsOf(QUEUED_ON_HOST)) this.inFlight.reject(call, error());
     this.waiting.clear();
   }
 
   /** Rejects every call in flight. Calls that no worker has begun never run. */
   rejectAll(error: () => unknown): void {
-    this.#stealing.stop();
-    for (const lane of this.lanes.all.slice()) this.#stealing.revokeAll(lane);
+    this.#stealing?.stop();
+    for (const lane of this.lanes.all.slice()) {
+      if (lane.endpoint.tx.hasUnread) this.#steal().revokeAll(lane);
+    }
+    if (this.inFlight.size === 0 && !this.waiting.isDue) return;
     this.waiting.clear();
     for (const call of this.inFlight.callsOf()) this.inFlight.reject(call, error());
   }
@@ -218,7 +232,7 @@ export class Dispatcher implements HostWork {
     const settled = this.responses.takeFrom(this.lanes.all, max, this.#failDamaged);
     if (settled === 0) return 0;
     if (this.lanes.open.length > 1 && this.waiting.queued === 0 && this.lanes.isCrowded) {
-      this.#stealing.rebalance();
+      this.#steal().rebalance();
     }
     if (this.pending.isDue) {
       this.#reportDueForRecycling();
@@ -228,7 +242,7 @@ export class Dispatcher implements HostWork {
   }
 
   rebalance(): boolean {
-    return this.#stealing.rebalance(this.#options.now());
+    return this.#steal().rebalance(this.#options.now());
   }
 
   onIdle(): void {
@@ -261,7 +275,7 @@ export class Dispatcher implements HostWork {
   /** Removes a lane that is to be stopped by force. Calls that it has not begun run elsewhere. */
   stopLane(lane: Lane, error: Error): void {
     this.#drop(lane);
-    this.#stealing.requeue(lane); // before the stop: its worker should not begin any of them meanwhile
+    this.#requeue(lane); // before the stop: its worker should not begin any of them meanwhile
     lane.fail(error);
   }
 
@@ -275,7 +289,7 @@ export class Dispatcher implements HostWork {
     this.#placement.forget(lane);
     if (!this.lanes.suspend(lane)) return;
     this.pending.isDue = true;
-    this.#stealing.requeue(lane);
+    this.#requeue(lane);
     this.waiting.flush();
     this.#events.onWait(); // a further worker may have to start
   }
@@ -300,7 +314,7 @@ export class Dispatcher implements HostWork {
   /** The same, and requeues calls that it has not begun. `onDrained` follows when it has answered the others. */
   retire(lane: Lane): void {
     if (!this.#close(lane)) return;
-    this.#stealing.requeue(lane);
+    this.#requeue(lane);
     this.pending.kick();
     this.#reportDrained();
   }

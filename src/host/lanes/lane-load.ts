@@ -17,8 +17,7 @@ export class LaneLoad {
   outstanding = 0;
   /** Calls sent so far, including those revoked later. */
   sent = 0;
-  /** Outstanding calls that are already settled for their callers. */
-  readonly orphaned: OrphanedCalls = new OrphanedCalls();
+  #orphaned: OrphanedCalls | undefined;
   /** How often `outstanding` fell to 0. */
   emptied = 0;
   /** Estimated time of all outstanding calls, in tenths of a microsecond. */
@@ -29,6 +28,11 @@ export class LaneLoad {
   async = 0;
   /** Calls of long tasks. */
   long = 0;
+
+  /** Outstanding calls that are already settled for their callers. */
+  get orphaned(): OrphanedCalls {
+    return this.#orphaned ??= new OrphanedCalls();
+  }
 
   /** A call was sent to the lane. */
   add(load: CallLoad): void {

@@ -12,7 +12,9 @@ const IDLE_MS = 10;
 const EARLY_MS = 1;
 
 export interface BudgetUseOptions {
-  readonly size: PoolSize;
+  readonly size: Pick<PoolSize, "minThreads" | "maxThreads">;
+  readonly budget?: PoolSize["budget"];
+  readonly share?: PoolSize["share"];
   readonly runtime: Pick<Runtime, "cores" | "now" | "setTimeout">;
   /** Workers that take calls. */
   readonly open: () => readonly Lane[];
@@ -40,10 +42,9 @@ export class BudgetUse implements BudgetMember {
   readonly #returned = new Set<Lane>();
 
   constructor(options: BudgetUseOptions) {
-    const { minThreads, maxThreads, budget, share } = options.size;
+    const { size: { minThreads, maxThreads }, budget, share, runtime } = options;
     this.#options = options;
     this.isElastic = minThreads < maxThreads;
-    const { runtime } = options;
     this.share = (budget ?? PoolBudget.ofThread(runtime.cores))
       .join(this, share ?? { guaranteed: minThreads, isLimited: false }, runtime.now);
   }

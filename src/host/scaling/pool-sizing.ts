@@ -8,7 +8,10 @@ import { StartCost } from "./start-cost.ts";
 import type { PoolSize } from "./pool-size.ts";
 
 export interface PoolSizingOptions {
-  readonly size: PoolSize;
+  /** Its limits at present. */
+  readonly size: Pick<PoolSize, "minThreads" | "maxThreads" | "idleTimeoutMs">;
+  /** Undefined: it only counts in the budget of its thread, as a pool of fixed size (`fixedPools`). */
+  readonly shared: Pick<PoolSize, "budget" | "share"> | undefined;
   readonly runtime: Runtime;
   readonly dispatcher: Pick<Dispatcher, "lanes" | "startable" | "backlogMs">;
   /** Workers that take calls or are starting. */
@@ -25,12 +28,15 @@ export interface PoolSizingOptions {
 }
 
 export class PoolSizing {
-  readonly budget: BudgetUse;
+  readonly budget: BudgetUse | undefined;
   readonly #elastic: Autoscaler;
   readonly #cost: StartCost;
 
   constructor(options: PoolSizingOptions) {
-    const { size, runtime, dispatcher, alive, starting, delayed, start, retire, drain } = options;
+    const { size, shared, runtime, dispatcher, alive, starting, delayed, retire, drain } = options;
+    const start = (): void => {
+      if (this.budget?.mayStart(alive()) !== false) options.start();
+    };
     const cost = this.#cost = new StartCost(runtime.now);
     const elastic = this.#elastic = new Autoscaler({
       size,
@@ -42,20 +48,21 @@ export class PoolSizing {
       starting,
       startable: () => dispatcher.startable,
       isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, alive(), waitedMs),
-      start: () => {
-        if (this.budget.mayStart(alive())) start();
-      },
+      start,
       retire,
     });
+    if (shared === undefined) return;
     this.budget = new BudgetUse({
       size,
+      budget: shared.budget,
+      share: shared.share,
       runtime,
       open: () => dispatcher.lanes.open,
       alive,
       starting,
       isShort: () => dispatcher.startable.count > starting(),
       start: () => {
-        start();
+        options.start();
         elastic.check();
       },
       retire,
@@ -70,7 +77,7 @@ export class PoolSizing {
 
   /** The thread of a worker has started. */
   onStarted(lane: Lane): void {
-    this.budget.share.add();
+    this.budget?.share.add();
     this.#cost.begin(lane);
   }
 
@@ -82,16 +89,16 @@ export class PoolSizing {
   /** A worker takes calls from now on. */
   onOpened(): void {
     this.#elastic.onReady();
-    this.budget.share.opened();
+    this.budget?.share.opened();
   }
 
   /** The thread of a worker has ended. */
   onEnded(lane: Lane): void {
-    this.budget.onEnded(lane);
+    this.budget?.onEnded(lane);
   }
 
   close(): void {
     this.#elastic.close();
-    this.budget.share.leave();
+    this.budget?.share.leave();
   }
 }

@@ -35,7 +35,9 @@ export class StartCost {
 
   /** It is ready. */
   end(lane: Lane): void {
-    const startMs = this.#now() - this.#begunMs.get(lane)!;
+    const begunMs = this.#begunMs.get(lane);
+    if (begunMs === undefined) return; // it began before anything was measured
+    const startMs = this.#now() - begunMs;
     this.#startMs = this.#startMs === 0 ? startMs : (this.#startMs + startMs) / 2;
   }
 

@@ -36,27 +36,45 @@ export interface ShareLimits {
   readonly isLimited: boolean;
 }
 
+/**
+ * A pool of a fixed number of threads that names no budget. It counts in that of its thread, which never limits it, and takes
+ * no part in it otherwise.
+ */
+export interface FixedPool {
+  /** Threads that have not ended. */
+  readonly threadCount: number;
+  /** Threads that it may have at any time. */
+  readonly guaranteed: number;
+}
+
+/** Those of this thread, until they are closed and their threads have ended. */
+export const fixedPools: Set<FixedPool> = new Set();
+
+/** The budget of pools that name none. */
+let budgetOfThread: PoolBudget | undefined;
+
 /** The option `budget`. `threadBudget()` makes it, and checks the number. */
 export class PoolBudget {
-  static #ofThread: PoolBudget | undefined;
-
   /** Number of threads of all pools together beyond which a pool gets only its guaranteed ones, or a single one. */
   readonly max: number;
   readonly #shares = new Set<BudgetShare>();
+  readonly #fixed: ReadonlySet<FixedPool>;
 
-  constructor(max: number) {
+  constructor(max: number, fixed: ReadonlySet<FixedPool> = new Set()) {
     this.max = max;
+    this.#fixed = fixed;
   }
 
   /** The budget of this thread's pools that name no other. */
   static ofThread(cores: number): PoolBudget {
-    return PoolBudget.#ofThread ??= new PoolBudget(cores);
+    return budgetOfThread ??= new PoolBudget(cores, fixedPools);
   }
 
   /** Threads that have not ended, of all pools. */
   get threads(): number {
     let threads = 0;
     for (const { threads: own } of this.#shares) threads += own;
+    for (const { threadCount } of this.#fixed) threads += threadCount;
     return threads;
   }
 
@@ -81,6 +99,7 @@ export class PoolBudget {
   get #reserved(): number {
     let reserved = 0;
     for (const { held, guaranteed } of this.#shares) reserved += Math.max(held, guaranteed);
+    for (const pool of this.#fixed) reserved += Math.max(pool.threadCount, pool.guaranteed);
     return reserved;
   }
 

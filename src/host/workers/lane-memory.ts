@@ -14,11 +14,9 @@ const MAX_KEPT_BYTES = 72 * 2 ** 20;
 const kept = new Map<string, SharedArrayBuffer[]>();
 let keptBytes = 0;
 
-const keyOf = ({ requests, responses }: RingSizes): string => `${requests} ${responses}`;
-
 /** Memory for a lane. Its control words are zero; the caller creates its rings. */
 export function takeLaneMemory(sizes: RingSizes): SharedArrayBuffer {
-  const memory = kept.get(keyOf(sizes))?.pop();
+  const memory = kept.get(`${sizes.requests} ${sizes.responses}`)?.pop();
   if (memory === undefined) return new SharedArrayBuffer(laneBytes(sizes));
   keptBytes -= memory.byteLength;
   new Int32Array(memory, 0, CONTROL_BYTES / 4).fill(0);
@@ -28,8 +26,9 @@ export function takeLaneMemory(sizes: RingSizes): SharedArrayBuffer {
 /** Keeps memory for reuse. Neither host nor worker may use it any more: the worker's thread has ended. */
 export function giveLaneMemory(memory: SharedArrayBuffer, sizes: RingSizes): void {
   if (keptBytes + memory.byteLength > MAX_KEPT_BYTES) return;
-  const others = kept.get(keyOf(sizes));
-  if (others === undefined) kept.set(keyOf(sizes), [memory]);
+  const key = `${sizes.requests} ${sizes.responses}`;
+  const others = kept.get(key);
+  if (others === undefined) kept.set(key, [memory]);
   else others.push(memory);
   keptBytes += memory.byteLength;
 }

@@ -1,9 +1,9 @@
-/** What a lane (`thread-lane.ts`) is created with, what it reports, and how it ends. */
+/** What a lane (`thread-lane.ts`) is created with, its owner, and how it ends. */
 import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { HostMirror, HostMirrorOptions } from "../../lane/mirror/host-mirror.ts";
-import type { PoolStart, TaskMessage } from "../../protocol/start-data.ts";
+import type { PoolStart } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -34,19 +34,9 @@ export interface LaneEnd extends WorkerLoss {
   readonly neverBegan: boolean;
 }
 
-/** What a lane reports. */
-export interface LaneEvents<Lane> {
-  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+/** Who has started a lane. */
+export interface LaneOwner<Lane> {
   onReady(lane: Lane): void;
-  readonly onWake: (lane: Lane) => void;
-  /** The host had to wake the worker. Undefined: nobody wants to know. */
-  readonly onWoken: ((lane: Lane) => void) | undefined;
-  onUnhandledRejection(lane: Lane, error: Error): void;
-  /** The worker's code posted a message of its own. */
-  onMessage(lane: Lane, message: unknown): void;
-  /** A task of the worker wants something. */
-  onTaskMessage(lane: Lane, message: TaskMessage): void;
   /** The worker uses too much memory, or far too much. May be repeated. */
   onFull(lane: Lane, isFarOver: boolean): void;
   /** Called exactly once, when the lane is GONE: the thread has exited, or did not end in time. */

@@ -57,7 +57,10 @@ export function endSharing(
   isCertain: boolean,
 ): void {
   const token = refuseToken(words);
+  if (token === 0) {
+    Atomics.sub(ofHost, WORKERS, 1);
+    return;
+  }
   const onMarked = (): void => void Atomics.sub(ofHost, WORKERS, 1);
-  if (token === 0) onMarked();
-  else withShared(runtime, (hooks) => hooks.onEnd(token, isCertain, onMarked, runtime));
+  withShared(runtime, (hooks) => hooks.onEnd(token, isCertain, onMarked, runtime));
 }

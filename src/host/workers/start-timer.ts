@@ -8,38 +8,32 @@ import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.t
 const GRACE_MS = 100;
 const PARTS = 8;
 
-export class StartTimer {
-  readonly #setTimeout: Runtime["setTimeout"];
-  #timer: Timer | undefined;
+export interface StartLimit {
+  /** Undefined: there is no limit. */
+  timer: Timer | undefined;
+}
 
-  /** Calls `onLate` after `timeoutMs`, unless it is cleared. */
-  constructor(
-    { setTimeout, now }: Pick<Runtime, "setTimeout" | "now">,
-    timeoutMs: number,
-    onLate: () => void,
-  ) {
-    this.#setTimeout = setTimeout;
-    if (timeoutMs > MAX_TIMER_MS) return;
-    let leftMs = timeoutMs;
-    const wait = (): void => {
-      const sinceMs = now();
-      const partMs = Math.min(timeoutMs / PARTS, leftMs);
-      this.#set(partMs, () => {
-        // Less, if a page was frozen meanwhile, which its clock does not count.
-        leftMs -= Math.min(now() - sinceMs, partMs);
-        if (leftMs > 1) wait();
-        else this.#set(GRACE_MS, onLate);
-      });
-    };
-    wait();
-  }
-
-  #set(delayMs: number, callback: () => void): void {
-    this.#timer = this.#setTimeout(callback, delayMs);
-    this.#timer.unref(); // a starting worker keeps the process running by itself
-  }
-
-  clear(): void {
-    this.#timer?.clear();
-  }
+/** Calls `onLate` after `timeoutMs`, unless the timer is cleared. */
+export function limitStart(
+  runtime: Pick<Runtime, "setTimeout" | "now">,
+  timeoutMs: number,
+  onLate: () => void,
+  leftMs: number = timeoutMs,
+  limit: StartLimit = { timer: undefined },
+): StartLimit {
+  if (timeoutMs > MAX_TIMER_MS) return limit;
+  const { setTimeout, now } = runtime;
+  const sinceMs = now();
+  const partMs = Math.min(timeoutMs / PARTS, leftMs);
+  limit.timer = setTimeout(() => {
+    // Less, if a page was frozen meanwhile, which its clock does not count.
+    const stillMs = leftMs - Math.min(now() - sinceMs, partMs);
+    if (stillMs > 1) limitStart(runtime, timeoutMs, onLate, stillMs, limit);
+    else {
+      limit.timer = setTimeout(onLate, GRACE_MS);
+      limit.timer.unref();
+    }
+  }, partMs);
+  limit.timer.unref(); // a starting worker keeps the process running by itself
+  return limit;
 }

@@ -1,4 +1,4 @@
-/** What a supervisor reports. */
+/** What workers and their supervisor report. */
 import type { WorkerLostError } from "../../errors.ts";
 import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
@@ -17,11 +17,9 @@ export interface WorkerExit {
 
 export type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
 
-export interface SupervisorEvents {
-  /** A worker has started: calls back when it may take calls. */
-  onPrepare(lane: Lane, onDone: () => void): void;
-  /** A worker has ended, or never started. */
-  onEnded(workerId: number, error: () => Error): void;
+/** What a worker reports. */
+export interface WorkerEvents {
+  /** Called before a worker is ready, with the packed tasks of `taskModule`. It fails with the error that this returns. */
   onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
@@ -31,6 +29,13 @@ export interface SupervisorEvents {
   onUnhandledRejection(workerId: number, error: Error): void;
   /** A worker's code posted a message of its own. */
   onMessage(workerId: number, message: unknown): void;
+}
+
+export interface SupervisorEvents extends WorkerEvents {
+  /** A worker has started: calls back when it may take calls. */
+  onPrepare(lane: Lane, onDone: () => void): void;
+  /** A worker has ended, or never started. */
+  onEnded(workerId: number, error: () => Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
   /** No further thread can start: the pool goes on with these, or on the host if it has none. */

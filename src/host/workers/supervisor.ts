@@ -5,31 +5,28 @@
  * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
  * without a response, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
  * replaced, after a delay that grows with each consecutive worker that answered nothing. `autoscaler.ts` decides how many.
- *
- * A worker that has reached `recycleAfter` or its memory limit continues until its successor is ready, then drains:
- * it takes no more calls, and closes when it has answered those it has.
+ * `recycling.ts` replaces workers that have reached a limit.
  */
 import { Map, Promise, Set } from "../../builtins.ts";
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
-import { DrainingLanes } from "./draining-lanes.ts";
+import { Recycling } from "./recycling.ts";
 import { PoolSizing } from "../scaling/pool-sizing.ts";
+import { type FixedPool, fixedPools } from "../scaling/thread-budget.ts";
 import { UnavailableThreads } from "./unavailable-threads.ts";
 import { WorkerFailures } from "./worker-failures.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { ExitOf, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
 import type { PoolSize } from "../scaling/pool-size.ts";
-import { type LaneEnd, type LaneEvents, type LaneOptions, ThreadLane } from "./thread-lane.ts";
+import type { LaneOwner } from "./lane-options.ts";
+import { type LaneEnd, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-
-/** Delay after a failed attempt to recycle a worker. */
-const RECYCLE_PAUSE_MS = 5000;
 
 export type { PoolSize, SupervisorEvents, WorkerExit };
 
-export class Supervisor {
+export class Supervisor implements LaneOwner<ThreadLane>, FixedPool {
   /** Workers started over the life of the pool. */
   started = 0;
   lost = 0;
@@ -40,28 +37,25 @@ export class Supervisor {
   readonly #events: SupervisorEvents;
   readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
-  readonly #laneEvents: LaneEvents;
   /** Changes when no further thread can start. */
-  readonly #size: { minThreads: number; maxThreads: number };
-  readonly sizing: PoolSizing;
-  readonly unavailable: UnavailableThreads;
+  readonly #size: PoolSize & { minThreads: number; maxThreads: number };
+  /** Undefined in a pool of fixed size that has not had fewer workers. */
+  sizing: PoolSizing | undefined;
+  /** Undefined: every thread could start. */
+  #unavailable: UnavailableThreads | undefined;
   #firstThreads = 0;
   /** Workers that are closing because they were idle or drained. */
   readonly #retired = new Set<Lane>();
-  /** Starting successor -> worker it will replace. */
-  readonly #successors = new Map<Lane, Lane>();
-  /** Number of workers recycled so far. */
-  recycled = 0;
-  /** Recycled workers that still have calls to answer. */
-  readonly #draining: DrainingLanes;
-  readonly #abandoned: AbandonedThreads;
+  /** Undefined: no worker has drained. */
+  #recycling: Recycling | undefined;
+  /** Undefined: no worker was stopped. */
+  #abandoned: AbandonedThreads | undefined;
   /** Workers that must be stopped but cannot, as there are too many abandoned threads. */
   readonly #unstoppable = new Set<Lane>();
-  #recycleFromMs = 0;
-  readonly #failures = new WorkerFailures();
+  #wasAnyReady = false;
+  /** Undefined: no worker was lost. */
+  #failures: WorkerFailures | undefined;
   #nextId = 0;
-  /** Worker that was replaced -> the id of its replacement. */
-  readonly #replacements = new Map<Lane, number>();
   #wereAllReady = false;
   #isDraining = false;
   #isClosing = false;
@@ -73,55 +67,59 @@ export class Supervisor {
     active: AwakeCount,
     events: SupervisorEvents,
   ) {
-    const sizes = this.#size = { ...size };
+    this.#size = { ...size };
     this.#runtime = options.runtime;
     this.#dispatcher = dispatcher;
     this.#options = options;
     this.#active = active;
     this.#events = events;
-    this.#abandoned = new AbandonedThreads({
-      cores: options.runtime.cores,
-      max: size.maxAbandonedThreads,
-      canStop: options.runtime.stopsThreads,
-    });
-    this.#draining = new DrainingLanes(options.runtime, (lane) => this.retire(lane));
-    this.sizing = new PoolSizing({
-      size: sizes,
-      runtime: options.runtime,
-      dispatcher,
+    const { budget, share, minThreads, maxThreads } = size;
+    const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
+    if (isFixed) fixedPools.add(this);
+    else this.sizing = this.#createSizing(size);
+  }
+
+  /** `shared`: with a part in a budget. */
+  #createSizing(shared?: PoolSize): PoolSizing {
+    return new PoolSizing({
+      size: this.#size,
+      shared,
+      runtime: this.#runtime,
+      dispatcher: this.#dispatcher,
       alive: () => this.#alive,
       starting: () => this.#starting,
       delayed: () => this.#timers.size,
       start: () => this.#startOrReplaceLater(),
       retire: (lane) => this.retire(lane),
-      drain: (lane) => this.#drain(lane),
+      drain: (lane) => this.#recycle().drain(lane),
     });
-    this.unavailable = new UnavailableThreads({
-      onUnavailable: (error, threads) => events.onUnavailable(error, threads),
-      onFailed: (error) => events.onFailed(error),
-      spawnOnHost: options.spawnOnHost,
-      alive: () => this.#alive,
-      open: () => dispatcher.lanes.open.length,
-      limit: (workers) => {
-        sizes.minThreads = Math.min(sizes.minThreads, workers);
-        sizes.maxThreads = this.#firstThreads = workers;
+  }
+
+  /** A thread cannot start. True: the pool goes on without it (`UnavailableThreads`). */
+  #goOnWithout(error: Error, isFirst: boolean): boolean {
+    const { spawnOnHost } = this.#options;
+    if (spawnOnHost === undefined) return false;
+    this.#unavailable ??= new UnavailableThreads({
+      spawnOnHost,
+      onUnavailable: (error, threads) => {
+        const workers = this.#size.maxThreads = this.#firstThreads = Math.max(1, threads);
+        this.#size.minThreads = Math.min(this.#size.minThreads, workers);
+        this.#events.onUnavailable(error, threads);
       },
+      onFailed: (error) => this.#events.onFailed(error),
+      alive: () => this.#alive,
+      open: () => this.#dispatcher.lanes.open.length,
       onLoaded: (spawn) => {
-        this.#options = { ...options, spawn };
+        this.#options = { ...this.#options, spawn };
         if (!this.#isClosing) this.#startOrReplaceLater();
       },
     });
-    this.#laneEvents = {
-      onTasks: (packed) => events.onTasks(packed),
-      onReady: (lane) => this.#onReady(lane),
-      onWake: events.onWake,
-      onWoken: events.onWoken && (({ id }) => events.onWoken!(id)),
-      onUnhandledRejection: (lane, error) => events.onUnhandledRejection(lane.id, error),
-      onMessage: (lane, message) => events.onMessage(lane.id, message),
-      onTaskMessage: (lane, message) => events.onTaskMessage(lane, message),
-      onFull: (lane, isFarOver) => this.#onFull(lane, isFarOver),
-      onEnd: (lane, end) => this.#onEnd(lane, end),
-    };
+    return this.#unavailable.goOn(error, isFirst);
+  }
+
+  /** Whether the tasks run on the host. */
+  get isOnHost(): boolean {
+    return this.#unavailable?.isOnHost === true;
   }
 
   /** Ids of the workers that take calls or are starting, in order. */
@@ -141,18 +139,26 @@ export class Supervisor {
     return this.#lanes.values();
   }
 
+  get threadCount(): number {
+    return this.#lanes.size;
+  }
+
+  get guaranteed(): number {
+    return this.#isClosing ? 0 : this.#size.minThreads;
+  }
+
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
     try {
       while (
         this.#firstThreads < this.#size.minThreads &&
-        this.sizing.budget.mayStart(this.#firstThreads)
+        this.sizing?.budget?.mayStart(this.#firstThreads) !== false
       ) {
         this.#spawn();
         this.#firstThreads++;
       }
     } catch (error) {
-      if (this.unavailable.goOn(error as Error, true)) return;
+      if (this.#goOnWithout(error as Error, true)) return;
       void this.close();
       throw error;
     }
@@ -161,21 +167,26 @@ export class Supervisor {
 
   /** Number of threads of stopped workers that go on. */
   get abandonedThreads(): number {
-    return this.#abandoned.size;
+    return this.#abandoned?.size ?? 0;
   }
 
   /** Factor, at least 1, by which hard limits are longer at present. */
   get stretch(): number {
-    return this.#abandoned.stretch(this.#dispatcher.lanes.busyCount);
+    return this.#abandoned?.stretch(this.#dispatcher.lanes.busyCount) ?? 1;
   }
 
   /** Stops a worker that exceeded a limit. If too many threads are abandoned, the worker stays but gets no calls. */
   stop(lane: Lane, error: Error): void {
-    if (!this.#abandoned.mayStop(lane)) {
+    const abandoned = this.#abandoned ??= new AbandonedThreads({
+      cores: this.#runtime.cores,
+      max: this.#size.maxAbandonedThreads,
+      canStop: this.#runtime.stopsThreads,
+    });
+    if (!abandoned.mayStop(lane)) {
       this.#keepUnstoppable(lane, error);
       return;
     }
-    const continues = this.#abandoned.add(lane);
+    const continues = abandoned.add(lane);
     this.#dispatcher.stopLane(lane, error);
     if (continues) this.#events.onThreadAbandoned(lane.id);
   }
@@ -188,7 +199,7 @@ export class Supervisor {
     if (this.#alive + this.#timers.size > this.#unstoppable.size || this.mayStart) return;
     const message =
       `No worker is left: ${this.#unstoppable.size} run tasks that cannot be stopped, beside ` +
-      `${this.#abandoned.size} abandoned threads (maxAbandonedThreads)`;
+      `${this.abandonedThreads} abandoned threads (maxAbandonedThreads)`;
     this.#events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }
 
@@ -199,6 +210,11 @@ export class Supervisor {
 
   /** Starts a worker if calls wait for one. */
   checkLoad(): void {
+    if (this.sizing === undefined) {
+      const isFull = this.#alive + this.#timers.size >= this.#size.maxThreads;
+      if (isFull || this.#isClosing) return;
+      this.sizing = this.#createSizing();
+    }
     this.sizing.check();
   }
 
@@ -215,17 +231,21 @@ export class Supervisor {
   /** Closes all workers. Settles when all are gone. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.sizing.close();
+    this.sizing?.close();
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
-    this.#draining.close();
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
+    this.#recycling?.draining.close();
+    if (this.#lanes.size === 0) fixedPools.delete(this);
+    const ends: Promise<void>[] = [];
+    for (const lane of this.#lanes.values()) ends.push(lane.close());
+    await Promise.all(ends);
   }
 
   /** Workers that take calls or are starting, and stuck ones. Only draining workers beyond `maxThreads` count. */
   get #alive(): number {
     const { lanes } = this.#dispatcher;
-    let alive = this.#unstoppable.size + Math.max(0, this.#draining.size - this.#size.maxThreads);
+    const draining = this.#recycling?.draining.size ?? 0;
+    let alive = this.#unstoppable.size + Math.max(0, draining - this.#size.maxThreads);
     for (const lane of this.#lanes.values()) {
       if (lane.state === "starting" || lanes.takesCalls(lane)) alive++;
     }
@@ -234,32 +254,24 @@ export class Supervisor {
 
   get #starting(): number {
     const { lanes } = this.#dispatcher;
-    let starting = 0;
-    for (const lane of this.#lanes.values()) {
-      if (lane.state === "starting" || lanes.isPreparing(lane)) starting++;
-    }
-    return starting;
+    return [...this.#lanes.values()]
+      .filter((lane) => lane.state === "starting" || lanes.isPreparing(lane)).length;
   }
 
   #spawn(id: number = this.#nextId++): Lane {
-    const lane = new ThreadLane(id, this.#options, this.#laneEvents);
+    const lane = new ThreadLane(id, this.#options, this.#events, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
-    this.sizing.onStarted(lane);
+    this.sizing?.onStarted(lane);
     return lane;
   }
 
   /** A worker uses too much memory. If far too much, it gets no calls while its successor starts. */
-  #onFull(lane: Lane, isFarOver: boolean): void {
+  onFull(lane: Lane, isFarOver: boolean): void {
     if (lane.endpoint.tx.sequence === 0) return; // it has run no call
-    const { lanes } = this.#dispatcher;
     this.recycle(lane);
-    if (!isFarOver || this.#isClosing || !lanes.open.includes(lane)) return;
-    this.#letDrain(lane);
-    this.#dispatcher.retire(lane);
-    if (![...this.#successors.values()].includes(lane)) {
-      this.#noteReplacement(lane, this.#replaceLater());
-    }
+    if (!isFarOver || this.#isClosing || !this.#dispatcher.lanes.open.includes(lane)) return;
+    this.#recycle().stopCalls(lane);
   }
 
   /**
@@ -267,47 +279,35 @@ export class Supervisor {
    * now; retried after later responses or the next memory report.
    */
   recycle(replaced: Lane): boolean {
-    if (this.#isClosing || this.#isDraining || !this.#dispatcher.lanes.open.includes(replaced)) {
-      return false;
-    }
-    if ([...this.#successors.values()].includes(replaced)) return false;
-    if (this.#runtime.now() < this.#recycleFromMs) return false;
-    // Draining workers may take long, and each is a thread.
-    if (this.#draining.size + this.#successors.size >= this.#size.maxThreads) return false;
-    try {
-      this.#successors.set(this.#spawn(), replaced);
-      return true;
-    } catch {
-      return false;
-    }
+    return !this.#isClosing && !this.#isDraining && this.#recycle().begin(replaced);
   }
 
   /** A worker has got its last call: another replaces it, and it closes when it has answered. */
   replaceAtLimit(lane: Lane): void {
-    if (this.#isClosing || this.#draining.has(lane) || this.#retired.has(lane)) return;
-    this.#letDrain(lane);
-    this.#noteReplacement(lane, this.#replaceLater());
+    if (!this.#isClosing) this.#recycle().replaceAtLimit(lane);
   }
 
-  #noteReplacement(lane: Lane, id: number | undefined): void {
-    if (id !== undefined) this.#replacements.set(lane, id);
+  /** Number of workers recycled so far. */
+  get recycled(): number {
+    return this.#recycling?.recycled ?? 0;
   }
 
-  #letDrain(lane: Lane): void {
-    if (this.#draining.has(lane) || this.#retired.has(lane)) return;
-    this.recycled++;
-    this.#draining.add(lane);
+  #recycle(): Recycling {
+    return this.#recycling ??= new Recycling({
+      runtime: this.#runtime,
+      dispatcher: this.#dispatcher,
+      size: this.#size,
+      spawn: () => this.#spawn(),
+      replaceLater: () => this.#replaceLater(),
+      isRetired: (lane) => this.#retired.has(lane),
+      retire: (lane) => this.retire(lane),
+    });
   }
 
-  /** Closes a worker when it has answered its calls. */
-  #drain(lane: Lane): void {
-    this.#draining.add(lane);
-    this.#dispatcher.retire(lane);
-  }
-
-  #onReady(lane: Lane): void {
-    this.#failures.onReady();
-    this.sizing.onReady(lane);
+  onReady(lane: Lane): void {
+    this.#wasAnyReady = true;
+    this.#failures?.onReady();
+    this.sizing?.onReady(lane);
     this.#dispatcher.addLane(lane);
     this.#events.onPrepare(lane, () => this.#open(lane));
   }
@@ -315,14 +315,8 @@ export class Supervisor {
   /** A worker that is prepared takes calls. */
   #open(lane: Lane): void {
     if (!this.#dispatcher.openLane(lane)) return;
-    const replaced = this.#successors.get(lane);
-    if (replaced !== undefined) {
-      this.#successors.delete(lane);
-      this.#replacements.set(replaced, lane.id);
-      this.#letDrain(replaced);
-      this.#dispatcher.retire(replaced); // does nothing if it was retired for far too much memory
-    }
-    this.sizing.onOpened();
+    this.#recycling?.onOpened(lane);
+    this.sizing?.onOpened();
     if (this.#dispatcher.lanes.open.length >= this.#firstThreads) this.#becomeReady();
     this.#events.onWorkerStart(lane.id); // last: a listener may do anything
   }
@@ -336,8 +330,8 @@ export class Supervisor {
   /** Closes an idle worker. */
   retire(lane: Lane): void {
     this.#dispatcher.removeLane(lane);
-    const wasDraining = this.#draining.delete(lane);
-    const isReturned = this.sizing.budget.takeReturned(lane);
+    const wasDraining = this.#recycling?.draining.delete(lane) === true;
+    const isReturned = this.sizing?.budget?.takeReturned(lane) === true;
     const reason = isReturned
       ? "another pool gets its thread"
       : wasDraining
@@ -348,24 +342,22 @@ export class Supervisor {
     void this.#lanes.get(lane.id)!.close(reason);
   }
 
-  #onEnd(lane: ThreadLane, end: LaneEnd): void {
+  onEnd(lane: ThreadLane, end: LaneEnd): void {
     this.#lanes.delete(lane.id);
-    this.#draining.delete(lane);
     this.#unstoppable.delete(lane);
     this.#active.subtract(lane.activeShare);
+    const exit = { ...end, callsLost: 0, replacedBy: this.#recycling?.onEnded(lane) };
     const calls = this.#dispatcher.endLane(lane);
-    this.sizing.onEnded(lane);
-    const exit = { ...end, callsLost: 0, replacedBy: this.#replacements.get(lane) };
-    this.#replacements.delete(lane);
+    this.sizing?.onEnded(lane);
     if (this.#isClosing) {
+      if (this.#lanes.size === 0) fixedPools.delete(this);
       this.#events.onWorkerExit({ ...exit, callsLost: calls.length }, undefined);
       return;
     }
-    const replaced = this.#successors.get(lane);
-    this.#successors.delete(lane);
-    exit.replacedBy ??= this.#forgetReplaced(lane);
+    const replaced = this.#recycling?.takeReplacedBy(lane);
+    exit.replacedBy ??= this.#recycling?.forgetReplaced(lane);
     if (this.#retired.delete(lane)) {
-      this.sizing.check(); // a call may have been made meanwhile
+      this.checkLoad(); // a call may have been made meanwhile
       this.#events.onWorkerExit(exit, undefined);
       return;
     }
@@ -386,33 +378,39 @@ export class Supervisor {
   /** Starts another worker. False: the pool has failed. */
   #replaceLost(lane: ThreadLane, end: LaneEnd, replaced: Lane | undefined, exit: ExitOf): boolean {
     if (replaced !== undefined && end.startError !== undefined) {
-      // The worker that it was to replace continues.
-      this.#recycleFromMs = this.#runtime.now() + RECYCLE_PAUSE_MS;
-    } else if (end.neverBegan && this.unavailable.goOn(end.startError!, false)) return false;
+      this.#recycle().pause();
+    } else if (end.neverBegan && this.#goOnWithout(end.startError!, false)) return false;
     else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
     exit.replacedBy ??= this.#replaceLater();
-    this.sizing.check();
+    this.checkLoad();
     return true;
-  }
-
-  /** This worker ended; its starting successor becomes an ordinary addition. Returns the successor's id. */
-  #forgetReplaced(replaced: Lane): number | undefined {
-    const [successor] = [...this.#successors].find(([, lane]) => lane === replaced) ?? [];
-    if (successor !== undefined) this.#successors.delete(successor);
-    return successor?.id;
   }
 
   /** Whether to start further workers after this end. False: the pool has failed. */
   #canContinue(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
-    const { lanes, responses } = this.#dispatcher;
-    if (end.startError !== undefined && this.#failures.countFailedStart(lanes.open.length)) {
-      this.#events.onFailed(this.#failures.startError(end.startError));
-      return false;
-    }
+    const { responses } = this.#dispatcher;
+    if (end.startError !== undefined && this.#hasFailed(end.startError)) return false;
     const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
-    const error = this.#failures.countEnd(isUnproductive, responses.taken, end.reason, options);
+    const error = this.#getFailures().countEnd(
+      isUnproductive,
+      responses.taken,
+      end.reason,
+      options,
+    );
     if (error !== undefined) this.#events.onFailed(error);
     return error === undefined;
+  }
+
+  /** Counts a failed start. True: the pool has failed with it. */
+  #hasFailed(error: Error): boolean {
+    const failures = this.#getFailures();
+    const hasFailed = failures.countFailedStart(this.#dispatcher.lanes.open.length);
+    if (hasFailed) this.#events.onFailed(failures.startError(error));
+    return hasFailed;
+  }
+
+  #getFailures(): WorkerFailures {
+    return this.#failures ??= new WorkerFailures(this.#wasAnyReady);
   }
 
   /** Starts a replacement soon, unless there are enough workers. Returns its id, which is then reserved; `reserved` is one that was. */
@@ -423,13 +421,13 @@ export class Supervisor {
     if (alive >= this.#size.maxThreads || (alive >= this.#size.minThreads && queued === 0)) {
       return undefined;
     }
-    if (!this.sizing.budget.mayStart(alive)) return undefined;
+    if (this.sizing?.budget?.mayStart(alive) === false) return undefined;
     const id = reserved ?? this.#nextId++;
     const timer = this.#runtime.setTimeout(() => {
       this.#timers.delete(timer);
-      if (this.#isClosing || !this.sizing.budget.mayStart(this.#alive)) return;
+      if (this.#isClosing || this.sizing?.budget?.mayStart(this.#alive) === false) return;
       this.#startOrReplaceLater(id);
-    }, this.#failures.delayMs);
+    }, this.#getFailures().delayMs);
     // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();
     this.#timers.add(timer);
@@ -437,14 +435,12 @@ export class Supervisor {
   }
 
   #startOrReplaceLater(id?: number): void {
-    if (this.unavailable.isLoading) return; // one starts then
+    if (this.#unavailable?.isLoading) return; // one starts then
     try {
       this.#spawn(id);
     } catch (error) {
-      if (this.unavailable.goOn(error as Error, false)) return;
-      if (this.#failures.countFailedStart(this.#dispatcher.lanes.open.length)) {
-        this.#events.onFailed(this.#failures.startError(error as Error));
-      } else this.#replaceLater(id);
+      if (this.#goOnWithout(error as Error, false)) return;
+      if (!this.#hasFailed(error as Error)) this.#replaceLater(id);
     }
   }
 }

@@ -4,7 +4,7 @@
  *   STARTING → READY → CLOSING → GONE. `close` and `fail` also move STARTING to CLOSING. The exit of the thread moves
  * any state to GONE.
  *
- * A lane settles no calls. It reports events to its owner (`LaneEvents`), which settles or retries them.
+ * A lane settles no calls. Its owner is told how it ends, and settles or retries them.
  */
 import { Promise } from "../../builtins.ts";
 import { unpackError } from "../../codec/codec.ts";
@@ -22,7 +22,6 @@ import {
   LOOP_PARKS,
   REQUEST_RING,
   RESPONSE_BACKLOG,
-  type RingSizes,
   STARTED,
   STOPPED,
   WAITS_FOR,
@@ -51,17 +50,17 @@ import {
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { LaneEnd, LaneEvents as EventsOf, LaneOptions } from "./lane-options.ts";
+import type { LaneEnd, LaneOptions, LaneOwner } from "./lane-options.ts";
+import type { WorkerEvents } from "./supervisor-events.ts";
 import { postAbort } from "./abort-message.ts";
 import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
-import { StartTimer } from "./start-timer.ts";
+import { limitStart, type StartLimit } from "./start-timer.ts";
 import type { Receiver } from "./watchdog.ts";
 import { lateStart, startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
-export type LaneEvents = EventsOf<ThreadLane>;
 
 type LaneState = "starting" | "ready" | "closing" | "gone";
 
@@ -76,7 +75,6 @@ export class ThreadLane implements Lane, Receiver {
   readonly id: number;
   readonly endpoint: Endpoint;
   readonly load: LaneLoad;
-  readonly credit: PayloadCredit;
 
   /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
@@ -88,17 +86,16 @@ export class ThreadLane implements Lane, Receiver {
   readonly #responseSpace: LaneConnection["responseSpace"];
   readonly #requestSpace: LaneConnection["requestSpace"];
   readonly #mirror: LaneConnection["mirror"];
-  readonly #events: LaneEvents;
+  readonly #events: WorkerEvents;
+  readonly #owner: LaneOwner<ThreadLane>;
   /** Words of this thread (realm/thread-hooks.ts). */
   readonly #ofHost: Int32Array;
-  readonly #onWoken: LaneEvents["onWoken"];
-  readonly #gone: Promise<void>;
-  readonly #teardownTimeoutMs: number;
-  readonly #ringSizes: RingSizes;
-  readonly #setup: string | undefined;
-  readonly #startTimer: StartTimer;
+  readonly #onWoken: WorkerEvents["onWoken"];
+  readonly #gone: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #options: LaneOptions;
+  readonly #startLimit: StartLimit;
   #outputTimer: Timer | undefined;
-  #resolveGone!: () => void;
+  #credit: PayloadCredit | undefined;
   #state: LaneState = "starting";
   /** Whether the outcome of its start is known. */
   #hasStarted = false;
@@ -109,23 +106,25 @@ export class ThreadLane implements Lane, Receiver {
   #reason: string | undefined;
   #startError: Error | undefined;
 
-  constructor(id: number, options: LaneOptions, events: LaneEvents) {
+  constructor(
+    id: number,
+    options: LaneOptions,
+    events: WorkerEvents,
+    owner: LaneOwner<ThreadLane>,
+  ) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
     this.#runtime = runtime;
     this.#events = events;
+    this.#owner = owner;
     this.#onWoken = events.onWoken;
-    this.#teardownTimeoutMs = options.teardownTimeoutMs;
-    this.#ringSizes = ringSizes;
-    this.#setup = start.setup;
+    this.#options = options;
     this.load = new LaneLoad();
     Atomics.add(this.#ofHost = new Int32Array(start.active.at(-1)!.buffer), WORKERS, 1);
-    this.#gone = new Promise((resolve) => this.#resolveGone = resolve);
     const memory = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
     const { local, remote } = runtime.createChannel();
     this.endpoint = createEndpoint(memory, ringSizes, options.codec, local);
-    this.credit = new PayloadCredit(this.endpoint.tx);
     const message: WorkerStart = {
       ...start,
       active: [...start.active, this.activeShare],
@@ -151,7 +150,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit((exitCode) => this.#onExit(exitCode));
     const { startTimeoutMs } = options;
-    this.#startTimer = new StartTimer(runtime, startTimeoutMs, () => {
+    this.#startLimit = limitStart(runtime, startTimeoutMs, () => {
       this.fail(lateStart(startTimeoutMs, start.taskModule));
     });
   }
@@ -168,6 +167,10 @@ export class ThreadLane implements Lane, Receiver {
   /** Whether it has ever answered a call. */
   get hasResponded(): boolean {
     return this.endpoint.rx.headPosition !== 0;
+  }
+
+  get credit(): PayloadCredit {
+    return this.#credit ??= new PayloadCredit(this.endpoint.tx);
   }
 
   get isAwake(): boolean {
@@ -211,7 +214,7 @@ export class ThreadLane implements Lane, Receiver {
   wake(isAgain?: boolean): void {
     if (this.#waker.wake()) {
       this.load.isWaking = true;
-      this.#onWoken?.(this);
+      this.#onWoken?.(this.id);
     }
     if (isAgain === true) this.#waker.repost();
   }
@@ -292,7 +295,7 @@ export class ThreadLane implements Lane, Receiver {
     // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
     // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
-    const limitMs = this.#teardownTimeoutMs;
+    const limitMs = this.#options.teardownTimeoutMs;
     const timer = limitMs > MAX_TIMER_MS ? undefined : this.#runtime.setTimeout(stop, limitMs);
     // SYNC(close): stored after the last call was committed. Pairs with `#parkInLoop` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
@@ -303,7 +306,7 @@ export class ThreadLane implements Lane, Receiver {
       this.#cause ??= error; // a damaged parked word: the worker cannot be woken
       stop();
     }
-    await this.#gone;
+    await this.#gone.promise;
     timer?.clear();
   }
 
@@ -318,7 +321,7 @@ export class ThreadLane implements Lane, Receiver {
   /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
   async #awaitGone(waitMs: number): Promise<void> {
     const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
-    await this.#gone;
+    await this.#gone.promise;
     timer.clear();
   }
 
@@ -328,7 +331,7 @@ export class ThreadLane implements Lane, Receiver {
       return;
     }
     if (typeof received !== "object" || received === null || !("heddle" in received)) {
-      this.#events.onMessage(this, received); // heddle's own are marked
+      this.#events.onMessage(this.id, received); // heddle's own are marked
       return;
     }
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
@@ -357,13 +360,13 @@ export class ThreadLane implements Lane, Receiver {
         answerShared(this.#runtime, message.body, this.endpoint, this.#handle);
         return;
       case "full":
-        this.#events.onFull(this, message.isFarOver);
+        this.#owner.onFull(this, message.isFarOver);
         return;
       case "uncaught":
         this.#onUncaught(unpackError(this.#runtime, message.error));
         return;
       case "unhandledRejection":
-        this.#events.onUnhandledRejection(this, unpackError(this.#runtime, message.error));
+        this.#events.onUnhandledRejection(this.id, unpackError(this.#runtime, message.error));
     }
   }
 
@@ -391,14 +394,12 @@ export class ThreadLane implements Lane, Receiver {
   #onStarted(outcome: StartOutcome): void {
     if (this.#state !== "starting" || this.#hasStarted) return;
     this.#hasStarted = true;
-    if (outcome.heddle === "ready") this.#onReady(outcome.tasks);
-    else {
+    if (outcome.heddle === "failed") {
       const cause = unpackError(this.#runtime, outcome.error);
-      this.#startError = startErrorOf(outcome, cause, this.#setup);
+      this.#startError = startErrorOf(outcome, cause, this.#options.start.setup);
+      return;
     }
-  }
-
-  #onReady(tasks: Uint8Array | undefined): void {
+    const { tasks } = outcome;
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
@@ -408,9 +409,9 @@ export class ThreadLane implements Lane, Receiver {
     if (this.#state !== "starting") return;
     if (error !== undefined) return this.fail(error);
     this.#state = "ready";
-    this.#startTimer.clear();
+    this.#startLimit.timer?.clear();
     this.#handle.unref();
-    this.#events.onReady(this);
+    this.#owner.onReady(this);
   }
 
   #onExit(exitCode: number | undefined): void {
@@ -418,9 +419,9 @@ export class ThreadLane implements Lane, Receiver {
     const wasStarting = this.#state === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
     this.#state = "gone";
-    this.#startTimer.clear();
+    this.#startLimit.timer?.clear();
     this.#outputTimer?.clear();
-    this.#resolveGone();
+    this.#gone.resolve();
     const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
     const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
     if (wasStarting) {
@@ -428,7 +429,7 @@ export class ThreadLane implements Lane, Receiver {
         cause: this.#cause,
       });
     }
-    this.#events.onEnd(this, {
+    this.#owner.onEnd(this, {
       workerId: this.id,
       exitCode,
       reason,
@@ -442,7 +443,7 @@ export class ThreadLane implements Lane, Receiver {
     // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno), and one of a browser runs on
     // after it has said that it ends.
     if (isCertain && this.#runtime.blocks) {
-      giveLaneMemory(this.#control.buffer, this.#ringSizes);
+      giveLaneMemory(this.#control.buffer, this.#options.ringSizes);
     }
   }
 }

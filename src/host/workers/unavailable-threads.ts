@@ -7,14 +7,13 @@ import type { WorkerHandle } from "../../runtimes/runtime.ts";
 import type { LaneOptions } from "./lane-options.ts";
 
 export interface UnavailableThreadsOptions {
-  readonly spawnOnHost: LaneOptions["spawnOnHost"];
+  readonly spawnOnHost: NonNullable<LaneOptions["spawnOnHost"]>;
   /** Workers that take calls or are starting, and of these those that take calls. */
   readonly alive: () => number;
   readonly open: () => number;
-  /** From now on the pool has at most so many workers. */
-  readonly limit: (workers: number) => void;
   /** Workers are made by `spawn` from now on. */
   readonly onLoaded: (spawn: () => WorkerHandle) => void;
+  /** From now on the pool has at most so many threads, or one worker on the host. */
   readonly onUnavailable: (error: Error, threads: number) => void;
   readonly onFailed: (error: Error) => void;
 }
@@ -35,20 +34,19 @@ export class UnavailableThreads {
    * other; it has workers, or may not do without threads. `isFirst`: while the pool starts its first threads.
    */
   goOn(error: Error, isFirst: boolean): boolean {
-    const { spawnOnHost, alive, open, limit, onUnavailable } = this.#options;
-    if (spawnOnHost === undefined || !(error instanceof WorkerStartError)) return false;
+    const { alive, open, onUnavailable } = this.#options;
+    if (!(error instanceof WorkerStartError)) return false;
     if (this.isOnHost || open() > 0) return false;
     const threads = alive();
     if (threads > 0 && !isFirst) return true; // those that are starting show whether threads can run
-    limit(Math.max(1, threads));
     onUnavailable(error, threads);
-    if (threads === 0) this.#load(spawnOnHost);
+    if (threads === 0) this.#load();
     return true;
   }
 
-  #load(spawnOnHost: NonNullable<LaneOptions["spawnOnHost"]>): void {
+  #load(): void {
     this.isOnHost = this.isLoading = true;
-    spawnOnHost().then((spawn) => {
+    this.#options.spawnOnHost().then((spawn) => {
       this.isLoading = false;
       this.#options.onLoaded(spawn);
     }).catch((cause) => {

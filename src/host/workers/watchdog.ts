@@ -81,15 +81,17 @@ export class Watchdog {
   stop(): void {
     this.#isStopped = true;
     this.#isHolding = false;
-    this.#clear();
+    this.#timer?.clear();
+    this.#timer = undefined;
   }
 
   /** One check of all receivers. */
   check(): void {
     const suspects = new Map<unknown, string>();
     for (const [key, receiver] of this.#receivers()) {
-      const { isAnnounced, isWaitingInLoop, isLeftAlone, hasReason, progress } = receiver;
-      if (!hasReason || !(isAnnounced || isWaitingInLoop)) continue;
+      if (!receiver.hasReason) continue;
+      const { isAnnounced, isWaitingInLoop, isLeftAlone, progress } = receiver;
+      if (!isAnnounced && !isWaitingInLoop) continue;
       const finding = `${isAnnounced} ${isWaitingInLoop} ${progress}`;
       if (this.#suspects.get(key) !== finding) {
         suspects.set(key, finding);
@@ -107,11 +109,9 @@ export class Watchdog {
     if (this.#isHolding) {
       this.check();
       this.#onTick();
-    } else this.#clear(); // idle for an interval: an idle pool has no timer
-  }
-
-  #clear(): void {
-    this.#timer?.clear();
-    this.#timer = undefined;
+    } else { // idle for an interval: an idle pool has no timer
+      this.#timer?.clear();
+      this.#timer = undefined;
+    }
   }
 }

@@ -12,11 +12,15 @@ const BACK_OFF_MS = 5;
 const MAX_BACK_OFF_MS = 500;
 
 export class WorkerFailures {
-  #wasAnyReady = false;
+  #wasAnyReady: boolean;
   #startFailures = 0;
   #unproductiveInARow = 0;
   /** Responses taken when a worker last ended without one of its own. */
   #responsesAtLastFailure = 0;
+
+  constructor(wasAnyReady: boolean) {
+    this.#wasAnyReady = wasAnyReady;
+  }
 
   /** A worker is ready. */
   onReady(): void {

@@ -61,8 +61,7 @@ function createPool(metrics?: SharedArrayBuffer) {
       started: given.workersStarted,
       lost: given.workersLost,
       abandonedThreads: given.abandonedThreads,
-      unavailable: { isOnHost: given.isOnHost },
-      sizing: { budget: { share: { budget: given.budget } } },
+      isOnHost: given.isOnHost,
       recycled: given.recycled,
     },
     loop: { statistics: { parks: given.parks, wakeMessages: given.wakeMessages } },
@@ -73,7 +72,7 @@ function createPool(metrics?: SharedArrayBuffer) {
   const spec = {
     sources: NAMES.map((name) => ({ name })),
     runtime: { coarseNow: () => NOW_MS },
-    options: { workerOptions: { name: "pool" } },
+    options: { workerOptions: { name: "pool" }, budget: given.budget },
   } as unknown as PoolSpec;
   return {
     inFlight,

@@ -1,6 +1,6 @@
 /** The limit for the start of a worker, by a clock of the test's own. */
 import { expect, test } from "vitest";
-import { StartTimer } from "../../../../src/host/workers/start-timer.ts";
+import { limitStart } from "../../../../src/host/workers/start-timer.ts";
 
 /** Runs the timer that is due at `atMs`, so many milliseconds late. */
 function createClock() {
@@ -28,7 +28,7 @@ function createClock() {
 test("is over after its time and a tenth of a second", () => {
   const { runtime, next } = createClock();
   let isLate = false;
-  new StartTimer(runtime, 8000, () => isLate = true);
+  limitStart(runtime, 8000, () => isLate = true);
   let atMs = 0;
   while (!isLate) atMs = next();
   expect(atMs).toBe(8100);
@@ -37,18 +37,18 @@ test("is over after its time and a tenth of a second", () => {
 test("does not count the time in which the machine was suspended", () => {
   const { runtime, next } = createClock();
   let isLate = false;
-  const timer = new StartTimer(runtime, 8000, () => isLate = true);
+  const limit = limitStart(runtime, 8000, () => isLate = true);
   for (let part = 0; part < 7; part++) next(3_600_000);
   expect(isLate).toBe(false);
-  timer.clear();
+  limit.timer!.clear();
 });
 
 test("ends when it is cleared", () => {
   const { runtime, next, isIdle } = createClock();
-  const timer = new StartTimer(runtime, 8000, () => {
+  const limit = limitStart(runtime, 8000, () => {
     throw new Error("It goes on.");
   });
   next();
-  timer.clear();
+  limit.timer!.clear();
   expect(isIdle()).toBe(true);
 });

@@ -4,6 +4,7 @@ import { packError } from "../../../../src/codec/codec.ts";
 import { TimeoutError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
+import { fixedPools, PoolBudget } from "../../../../src/host/scaling/thread-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor } from "../../../support/supervised.ts";
 
@@ -46,6 +47,69 @@ describe("a start", () => {
     pass(1000);
     expect(exits).toMatchObject([[{ reason: "the pool was closed" }, undefined]]);
     expect([threads.length, timers.size]).toEqual([1, 0]);
+  });
+});
+
+describe("a pool of fixed size", () => {
+  test("counts in the budget of its thread, until it is closed and its threads have ended", () => {
+    const budget = new PoolBudget(2, fixedPools);
+    fixedPools.clear();
+    const { supervisor, threads } = createSupervisor({ minThreads: 2 });
+    expect([budget.threads, budget.hasRoom]).toEqual([0, false]); // it may start them at any time
+    supervisor.start();
+    for (const thread of threads) thread.ready();
+    expect([budget.threads, supervisor.sizing]).toEqual([2, undefined]);
+    void supervisor.close();
+    threads[0]!.exit(0);
+    expect([budget.threads, budget.hasRoom]).toEqual([1, true]);
+    threads[1]!.exit(0);
+    expect([budget.threads, fixedPools.size]).toEqual([0, 0]);
+  });
+
+  test("leaves that of its options to others, and is no part of another", () => {
+    const budget = new PoolBudget(4);
+    const before = fixedPools.size;
+    const { supervisor } = createSupervisor({ budget, minThreads: 1 });
+    supervisor.start();
+    expect([budget.threads, fixedPools.size]).toEqual([1, before]);
+  });
+
+  test("starts a worker for a call that waits while the thread of a stopped one goes on", () => {
+    const { dispatcher, supervisor, threads } = createReady();
+    supervisor.stop(dispatcher.lanes.open[0]!, new Error("late"));
+    supervisor.checkLoad();
+    expect(threads.length).toBe(1); // no call waits
+    dispatcher.waitingCalls = 1;
+    supervisor.checkLoad();
+    expect(threads.length).toBe(2);
+    threads[0]!.exit();
+    supervisor.checkLoad();
+    expect([threads.length, supervisor.started]).toEqual([2, 2]);
+  });
+
+  test("starts one for a call that comes late while it drains, and none when it is closed", () => {
+    const { dispatcher, pass, supervisor, threads } = createReady();
+    supervisor.drain();
+    threads[0]!.exit();
+    pass(1000);
+    expect(threads.length).toBe(1);
+    dispatcher.waitingCalls = 1;
+    supervisor.checkLoad();
+    expect(threads.length).toBe(2);
+    void supervisor.close();
+    threads[1]!.exit();
+    supervisor.checkLoad();
+    pass(1000);
+    expect(threads.length).toBe(2);
+  });
+
+  test("starts none when it is closed before it has lost one", () => {
+    const { dispatcher, supervisor, threads } = createReady();
+    void supervisor.close();
+    threads[0]!.exit(0);
+    dispatcher.waitingCalls = 1;
+    supervisor.checkLoad();
+    expect(threads.length).toBe(1);
   });
 });
 

@@ -55,12 +55,13 @@ function createStuckLane(): {
     teardownTimeoutMs: 1000,
   }, {
     onTasks: () => undefined,
-    onReady: () => void events.push("ready"),
     onWake() {},
     onWoken() {},
     onTaskMessage() {},
     onUnhandledRejection() {},
     onMessage() {},
+  }, {
+    onReady: () => void events.push("ready"),
     onFull() {},
     onEnd: (_lane, end) => void ends.push(end),
   });

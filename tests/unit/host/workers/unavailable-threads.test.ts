@@ -44,7 +44,7 @@ describe("a pool without threads", () => {
     const { events, failures, hosted, load, state, supervisor } = createPool({ minThreads: 3 });
     state.canSpawn = () => false;
     supervisor.start();
-    expect([events, supervisor.unavailable.isOnHost]).toEqual([["no thread 0, 0 left"], true]);
+    expect([events, supervisor.isOnHost]).toEqual([["no thread 0, 0 left"], true]);
     supervisor.checkLoad();
     await load();
     expect(hosted).toHaveLength(1);
@@ -101,7 +101,7 @@ test("a pool that has some threads goes on with these", () => {
   dispatcher.waitingCalls = 1;
   supervisor.checkLoad();
   pass(1000);
-  expect([threads.length, supervisor.unavailable.isOnHost]).toEqual([2, false]);
+  expect([threads.length, supervisor.isOnHost]).toEqual([2, false]);
 });
 
 describe("threads that end before their code runs", () => {
@@ -129,7 +129,7 @@ describe("threads that end before their code runs", () => {
     supervisor.checkLoad();
     pass(10);
     threads[1]!.exit();
-    expect([events.at(-1), supervisor.unavailable.isOnHost]).toEqual(["1 ended", false]);
+    expect([events.at(-1), supervisor.isOnHost]).toEqual(["1 ended", false]);
   });
 
   test("are not those that fail in a module, or exit there", () => {
@@ -142,7 +142,7 @@ describe("threads that end before their code runs", () => {
       if (end === "failed") threads[0]!.send({ heddle: "failed", part: "module", error });
       threads[0]!.exit();
       expect(failures).toMatchObject([{ code: "HEDDLE_WORKER_START" }]);
-      expect(supervisor.unavailable.isOnHost).toBe(false);
+      expect(supervisor.isOnHost).toBe(false);
     }
   });
 });
