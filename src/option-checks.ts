@@ -14,7 +14,8 @@ export function isObject(value: unknown): value is object {
 
 /** Whether `value` is an object of named fields, such as a module namespace; false for arrays, Maps, Promises etc. */
 export function isRecord(value: unknown): value is object {
-  return isObject(value) && /^\[object (?:Object|Module)\]$/.test(tagOf(value));
+  return typeof value === "object" && value !== null &&
+    /^\[object (?:Object|Module)\]$/.test(Object.prototype.toString.call(value));
 }
 
 function tagOf(value: object): string {

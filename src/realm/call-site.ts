@@ -73,32 +73,45 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
  * ```
  */
 export function callPlaceOf(callee: (...args: never[]) => unknown): CallPlace | undefined {
-  const stack = captureAbove(callee);
-  if (typeof stack === "string") {
+  const place = placeOf(markCall(callee));
+  return place;
+}
+
+/**
+ * An error with the frames above the running function `callee`, for `placeOf`. It costs little: an engine formats them when they
+ * are read. It references what is on the stack.
+ */
+export function markCall(callee: (...args: never[]) => unknown): Error {
+  const { stackTraceLimit } = StackError;
+  // Unlike `=`, `set` does not throw if Error is frozen.
+  Reflect.set(StackError, "stackTraceLimit", MAX_FRAMES);
+  try {
+    const mark = new Error();
+    StackError.captureStackTrace(mark, callee);
+    return mark;
+  } finally {
+    Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
+  }
+}
+
+/** Where the function was called that `markCall` got. */
+export function placeOf(mark: Error): CallPlace | undefined {
+  const restoreHook = hookStacks((_error, sites) => sites);
+  let stack: unknown;
+  try {
+    ({ stack } = mark);
+  } finally {
+    restoreHook();
+  }
+  if (!Array.isArray(stack)) {
     // Error is frozen, or ignores hooks.
-    const place = placeIn(stack);
+    const place = placeIn(String(stack));
     return place === undefined ? undefined : { module: place.replace(/:\d+:\d+$/, ""), place };
   }
-  const site = stack.find(isInModule);
+  const site = (stack as CallSite[]).find(isInModule);
   if (site === undefined) return undefined;
   const module = moduleOf(site);
   return { module, place: `${module}:${site.getLineNumber()}:${site.getColumnNumber()}` };
-}
-
-/** The frames above `callee`, or their text if the runtime takes no hook. */
-function captureAbove(callee: (...args: never[]) => unknown): readonly CallSite[] | string {
-  const { stackTraceLimit } = StackError;
-  const restoreHook = hookStacks((_error, sites) => sites);
-  const holder: { stack?: unknown } = {};
-  try {
-    Reflect.set(StackError, "stackTraceLimit", MAX_FRAMES);
-    StackError.captureStackTrace(holder, callee);
-    return Array.isArray(holder.stack) ? holder.stack : String(holder.stack);
-  } finally {
-    // Unlike `=`, `set` does not throw if Error is frozen.
-    Reflect.set(StackError, "stackTraceLimit", stackTraceLimit);
-    restoreHook();
-  }
 }
 
 /**

@@ -7,9 +7,10 @@ import { HeddleError } from "../errors.ts";
 
 type Callee = (...args: never[]) => unknown;
 
-const { captureStackTrace } = Error as unknown as {
-  captureStackTrace(target: object, above: Callee): void;
-};
+/** Gives `target` the stack above the running function `above`. */
+export const captureStackTrace: (target: object, above: Callee) => void =
+  (Error as unknown as { captureStackTrace(target: object, above: Callee): void })
+    .captureStackTrace;
 
 /**
  * `error`, its stack beginning above the running function `callee`. Unchanged if it is not heddle's, or if `callee` is not on
@@ -38,19 +39,6 @@ export function takingAll<Result>(f: (args: unknown[]) => Result): (...args: unk
     }
   };
   return called;
-}
-
-/**
- * A new error with the stack above `callee`. Its stack must not be read before: Bun shows the source at the place of the stack
- * that was read first.
- */
-export function createAbove<E extends Error>(
-  create: new (message: string) => E,
-  callee: Callee,
-): E {
-  const error = new create("");
-  captureStackTrace(error, callee);
-  return error;
 }
 
 /** The frames of an error as text. Empty if it has none, or the program makes something else of stacks. */

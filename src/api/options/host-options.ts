@@ -17,7 +17,6 @@ export const NO_FUNCTIONS: Readonly<Record<string, unknown>> = {};
 
 /** The functions, by name. Throws InvalidArgumentError. */
 export function checkHost(host: unknown): Readonly<Record<string, unknown>> {
-  if (host === undefined) return NO_FUNCTIONS;
   if (!isRecord(host)) throw invalid("host", "an object: host: { functions }", show(host));
   checkKeys("host", host, ["functions"]);
   const { functions } = ownOf<HostOptions>(host);

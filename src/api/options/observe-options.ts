@@ -1,17 +1,8 @@
 /** The options `metrics`, `debug` and `context` of `createPool`. */
 import { URL as BuiltinURL } from "../../builtins.ts";
 import { DEBUG_TOPICS, type DebugTopic } from "../../host/observe/debug-log.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import {
-  checkBoolean,
-  checkKeys,
-  invalid,
-  isObject,
-  isRecord,
-  ownOf,
-  show,
-} from "../../option-checks.ts";
+import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../option-checks.ts";
 
 /** What each call carries to its worker, and how its task runs there. */
 export interface ContextOptions {
@@ -38,35 +29,18 @@ export interface ResolvedObserving {
 }
 
 /** Name of the environment variable that stands for the option `debug`. */
-const DEBUG_VARIABLE = "HEDDLE_DEBUG";
-
-/** Checks the options. Throws InvalidArgumentError. */
-export function checkObserving(
-  read: (key: "metrics" | "debug" | "context" | "inliner") => unknown,
-  runtime: Partial<Pick<Runtime, "env">>,
-): ResolvedObserving {
-  const [context, debug] = [read("context"), read("debug")];
-  if (context !== undefined && read("inliner") !== undefined && read("inliner") !== false) {
-    throw new InvalidArgumentError(
-      "context cannot be combined with inliner: the host does not load the module of context.run.",
-    );
-  }
-  return {
-    metrics: checkBoolean("metrics", read("metrics")),
-    debug: checkDebug(debug === undefined ? fromVariable(runtime.env?.(DEBUG_VARIABLE)) : debug),
-    context: context === undefined ? undefined : checkContext(context),
-  };
-}
+export const DEBUG_VARIABLE = "HEDDLE_DEBUG";
 
 /** A list of topics with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
-function fromVariable(text: string | undefined): unknown {
-  if (text === undefined || text === "" || text === "0" || text === "false") return false;
-  const words = text.split(",").map((word) => word.trim());
+export function debugOf(variable: string): readonly DebugTopic[] | undefined {
+  if (["", "0", "false"].includes(variable)) return undefined;
+  const words = variable.split(",").map((word) => word.trim());
   const topics = DEBUG_TOPICS.filter((topic) => words.includes(topic));
-  return topics.length === 0 ? true : topics;
+  return topics.length === 0 ? DEBUG_TOPICS : topics;
 }
 
-function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
+/** Checks the option `debug`. */
+export function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
   if (given === false) return undefined;
   if (given === true) return DEBUG_TOPICS;
   const isList = Array.isArray(given) &&
@@ -76,7 +50,16 @@ function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
   throw invalid("debug", `a boolean or a list of ${DEBUG_TOPICS.join(", ")}`, shown);
 }
 
-function checkContext(given: unknown): NonNullable<ResolvedObserving["context"]> {
+/** Checks the option `context`; `inliner` is the other option, as it is given. */
+export function checkContext(
+  given: unknown,
+  inliner: unknown,
+): NonNullable<ResolvedObserving["context"]> {
+  if (inliner !== undefined && inliner !== false) {
+    throw new InvalidArgumentError(
+      "context cannot be combined with inliner: the host does not load the module of context.run.",
+    );
+  }
   if (!isObject(given) || !isRecord(given)) {
     throw invalid("context", "{ capture, run }", show(given));
   }

@@ -25,13 +25,23 @@ import { PoolBudget, type ShareLimits } from "../../host/scaling/thread-budget.t
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
 import type { Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
-import { checkHost } from "./host-options.ts";
+import { checkHost, NO_FUNCTIONS } from "./host-options.ts";
 import { isRelative } from "./module-url.ts";
-import { checkWorkerOptions, type ResolvedWorkerOptions } from "./worker-options.ts";
-import { checkObserving, type ResolvedObserving } from "./observe-options.ts";
+import {
+  checkWorkerOptions,
+  DEFAULT_WORKER,
+  type ResolvedWorkerOptions,
+} from "./worker-options.ts";
+import {
+  checkContext,
+  checkDebug,
+  DEBUG_VARIABLE,
+  debugOf,
+  type ResolvedObserving,
+} from "./observe-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import { checkMeasurable, checkWorkerLimits } from "./worker-limits.ts";
-import { checkTransport, spinMsOf, type Transport } from "./transport.ts";
+import { checkTransport, type Transport } from "./transport.ts";
 
 /** Options that are merged into others. */
 type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
@@ -48,6 +58,11 @@ interface ResolvedParts extends ResolvedObserving {
   /** By name; those of a module beside its other exports. */
   readonly hostFunctions: Readonly<Record<string, unknown>>;
   readonly transport: Transport;
+}
+
+interface ResolvedThreads {
+  readonly minThreads: number;
+  readonly maxThreads: number;
   readonly budget: PoolBudget | undefined;
   /** What the pool may have of the budget. */
   readonly share: ShareLimits;
@@ -55,132 +70,154 @@ interface ResolvedParts extends ResolvedObserving {
 
 /** Every option with its value. Infinity: no limit, or never. */
 export type ResolvedOptions =
-  & Required<Omit<PoolOptions, Merged | keyof ResolvedParts>>
-  & ResolvedParts;
+  & Required<Omit<PoolOptions, Merged | keyof ResolvedParts | keyof ResolvedThreads>>
+  & ResolvedParts
+  & ResolvedThreads;
 
 /** The first claim of an endpoint must fit beside a record of maximum size. */
 const MIN_RING_BYTES = 1024;
 /** Calls per worker that wait on the host: the limit of `maxQueue: "auto"`, and the threshold of `needsDrain`. */
 export const AUTO_QUEUE_PER_THREAD = 1024;
+/** Bytes of a ring. */
+const RING_BYTES = 4 * 1024 * 1024;
 /** More threads than this are probably a mistake. */
 const MAX_THREADS = 1024;
 
-/** Every option and its default. Undefined: no default, or one that depends on other options. */
-const DEFAULTS = {
-  threads: undefined,
-  minThreads: undefined,
-  maxThreads: undefined,
-  budget: undefined,
+/** What options stand for that are not given. Those of threads and `maxAbandonedThreads` depend on the machine. */
+const DEFAULTS: Readonly<Omit<ResolvedOptions, keyof ResolvedThreads | "maxAbandonedThreads">> = {
   idleTimeoutMs: 10_000,
-  ringBytes: 4 * 1024 * 1024,
+  ringBytes: { requests: RING_BYTES, responses: RING_BYTES },
   maxPayloadBytes: Infinity,
   maxConcurrency: 1024,
   /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
   spinMs: 0.1,
-  balancer: undefined,
+  balancer: "adaptive",
   inliner: undefined,
   maxQueue: Infinity,
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
-  maxAbandonedThreads: undefined,
   recycleAfter: Infinity,
   maxWorkerBytes: Infinity,
-  resourceLimits: undefined,
-  permission: undefined,
-  worker: undefined,
+  workerLimits: { resourceLimits: undefined, permission: undefined },
+  workerOptions: DEFAULT_WORKER,
   metrics: false,
   debug: undefined,
   context: undefined,
-  host: undefined,
+  hostFunctions: NO_FUNCTIONS,
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
   onUnavailable: "error",
-  transport: "auto",
+  transport: "shared",
   keepAlive: false,
   moduleUrl: undefined,
   mapError: undefined,
-} as const satisfies Record<keyof PoolOptions, unknown>;
+};
 
 /** What the checks have to know of the runtime. */
 type OptionsRuntime =
   & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
   & Partial<Pick<Runtime, "env" | "measuresMemory" | "sharesMemory">>;
 
-type ReadOption = (key: keyof PoolOptions) => unknown;
+/** The options that are given: own and not undefined. Each is read once. */
+type Given = { readonly [Key in keyof PoolOptions]?: unknown };
 
-/** Checks `options` and fills in the defaults. Throws InvalidArgumentError. */
-export function resolveOptions(
-  options: PoolOptions,
+/** Checks an option that is given, and sets what it stands for. */
+type Check = (
+  value: unknown,
+  to: { -readonly [Key in keyof ResolvedOptions]: ResolvedOptions[Key] },
+  given: Given,
   runtime: OptionsRuntime,
-): ResolvedOptions {
+) => void;
+
+/** By option, in the order of messages. Undefined: checked together with others. */
+const CHECKS: Readonly<Record<keyof PoolOptions, Check | undefined>> = {
+  threads: undefined,
+  minThreads: undefined,
+  maxThreads: undefined,
+  budget: undefined,
+  idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
+  ringBytes: (value, to) => to.ringBytes = checkRingBytes(value),
+  maxPayloadBytes: (value, to) => to.maxPayloadBytes = checkLimit("maxPayloadBytes", value),
+  maxConcurrency: (value, to) =>
+    to.maxConcurrency = checkInteger("maxConcurrency", value, 1, 2 ** 20),
+  spinMs: (value, to) => to.spinMs = checkSpin(value),
+  balancer: (value, to) => to.balancer = checkBalancer(value),
+  inliner: (value, to) => to.inliner = checkInliner(value),
+  maxQueue: (value, to) =>
+    to.maxQueue = value === "auto"
+      ? AUTO_QUEUE_PER_THREAD * to.maxThreads
+      : checkLimit("maxQueue", value, 0),
+  queuePolicy: (value, to) => to.queuePolicy = checkQueuePolicy(value),
+  hardTimeoutMs: (value, to) => to.hardTimeoutMs = checkMs("hardTimeoutMs", value),
+  maxAbandonedThreads: (value, to) =>
+    to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
+  recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
+  maxWorkerBytes: (value, to, _given, runtime) =>
+    to.maxWorkerBytes = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime),
+  resourceLimits: undefined,
+  permission: undefined,
+  worker: (value, to, { permission }, runtime) =>
+    to.workerOptions = checkWorkerOptions(value, permission, runtime),
+  metrics: (value, to) => to.metrics = checkBoolean("metrics", value),
+  debug: (value, to) => to.debug = checkDebug(value),
+  context: (value, to, { inliner }) => to.context = checkContext(value, inliner),
+  host: (value, to) => to.hostFunctions = checkHost(value),
+  startTimeoutMs: (value, to) => to.startTimeoutMs = checkMs("startTimeoutMs", value),
+  teardownTimeoutMs: (value, to) => to.teardownTimeoutMs = checkMs("teardownTimeoutMs", value, 0),
+  onUnavailable: (value, to, { permission }) =>
+    to.onUnavailable = checkUnavailable(value, permission),
+  transport: undefined,
+  keepAlive: (value, to) => to.keepAlive = checkBoolean("keepAlive", value),
+  moduleUrl: (value, to) => to.moduleUrl = checkModuleUrl(value),
+  mapError: (value, to) => to.mapError = checkMapError(value),
+};
+const NAMES = Object.keys(CHECKS) as readonly (keyof PoolOptions)[];
+
+/** Checks `options` and fills in the defaults. What is not given runs no check. Throws InvalidArgumentError. */
+export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): ResolvedOptions {
   if (!isRecord(options)) {
     throw new InvalidArgumentError(
       `createPool() takes an object of options, got ${show(options)}.`,
     );
   }
-  refuseCallOptions(options);
-  checkKeys("createPool()", options, Object.keys(DEFAULTS));
-  const read: ReadOption = (key) => {
-    const given = Object.hasOwn(options, key) ? options[key] : undefined;
-    return given === undefined ? DEFAULTS[key] : given;
-  };
-  const integer = (key: keyof PoolOptions, min: number, max: number): number =>
-    checkInteger(key, read(key), min, max);
-  const limit = (key: keyof PoolOptions, min = 1, max?: number): number =>
-    checkLimit(key, read(key), min, max);
-  const threads = checkThreads(read, runtime.cores);
-  const queuePolicy = read("queuePolicy");
-  if (queuePolicy !== "reject" && queuePolicy !== "wait") {
-    throw invalid("queuePolicy", '"reject" or "wait"', show(queuePolicy));
+  for (const key of Object.keys(options)) if (!Object.hasOwn(CHECKS, key)) refuseUnknown(options);
+  const given = Object.create(null) as { -readonly [Key in keyof Given]: Given[Key] };
+  for (const name of NAMES) if (Object.hasOwn(options, name)) given[name] = options[name];
+  const { cores, sharesMemory = true } = runtime;
+  const threads = checkThreads(given, cores);
+  const resolved = { ...DEFAULTS, ...threads, maxAbandonedThreads: cores };
+  for (const name of NAMES) {
+    const value = given[name];
+    if (value !== undefined) CHECKS[name]?.(value, resolved, given, runtime);
   }
-  const { refuseLimits, sharesMemory = true } = runtime;
-  const observing = checkObserving(read, runtime);
-  const transport = checkTransport(read("transport"), sharesMemory, observing.metrics);
-  return {
-    ...observing,
-    ...threads,
-    idleTimeoutMs: checkMs("idleTimeoutMs", read("idleTimeoutMs")),
-    ringBytes: checkRingBytes(read("ringBytes")),
-    maxPayloadBytes: limit("maxPayloadBytes"),
-    maxConcurrency: integer("maxConcurrency", 1, 2 ** 20),
-    spinMs: spinMsOf(transport, checkSpin(read("spinMs"))),
-    balancer: checkBalancer(read("balancer")),
-    inliner: checkInliner(read("inliner")),
-    maxQueue: read("maxQueue") === "auto"
-      ? AUTO_QUEUE_PER_THREAD * threads.maxThreads
-      : limit("maxQueue", 0),
-    queuePolicy,
-    hardTimeoutMs: checkMs("hardTimeoutMs", read("hardTimeoutMs")),
-    maxAbandonedThreads: read("maxAbandonedThreads") === undefined
-      ? runtime.cores
-      : limit("maxAbandonedThreads", 0),
-    recycleAfter: limit("recycleAfter", 1, 2 ** 29),
-    maxWorkerBytes: checkMeasurable(limit("maxWorkerBytes"), runtime),
-    transport,
-    onUnavailable: checkUnavailable(read("onUnavailable"), read("permission")),
-    workerLimits: checkWorkerLimits(read("resourceLimits"), read("permission"), refuseLimits),
-    workerOptions: checkWorkerOptions(read("worker"), read("permission"), runtime),
-    startTimeoutMs: checkMs("startTimeoutMs", read("startTimeoutMs")),
-    teardownTimeoutMs: checkMs("teardownTimeoutMs", read("teardownTimeoutMs"), 0),
-    keepAlive: checkBoolean("keepAlive", read("keepAlive")),
-    moduleUrl: checkModuleUrl(read("moduleUrl")),
-    mapError: checkMapError(read("mapError")),
-    hostFunctions: checkHost(read("host")),
-  };
+  const { resourceLimits, permission, transport } = given;
+  if (resourceLimits !== undefined || permission !== undefined) {
+    const { refuseLimits } = runtime;
+    resolved.workerLimits = checkWorkerLimits(resourceLimits, permission, refuseLimits);
+  }
+  const variable = given.debug === undefined ? runtime.env?.(DEBUG_VARIABLE) : undefined;
+  if (variable !== undefined) resolved.debug = debugOf(variable);
+  if (transport !== undefined || !sharesMemory) {
+    const wanted = transport === undefined ? "auto" : transport;
+    resolved.transport = checkTransport(wanted, sharesMemory, resolved.metrics);
+    // Without shared memory only a turn of the event loop brings anything, so nobody spins.
+    if (resolved.transport === "messages") resolved.spinMs = 0;
+  }
+  return resolved;
 }
 
-function refuseCallOptions(options: object): void {
+/** Throws for a key that is no option. */
+function refuseUnknown(options: object): void {
   const name = CALL_OPTIONS.find((name) => Object.hasOwn(options, name));
-  if (name === undefined) return;
+  if (name === undefined) return checkKeys("createPool()", options, NAMES);
   throw new InvalidArgumentError(
     `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
   );
 }
 
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
-function checkModuleUrl(given: unknown): string | undefined {
-  if (given === undefined) return undefined;
+function checkModuleUrl(given: unknown): string {
   if (typeof given !== "string" && !(given instanceof BuiltinURL)) {
     throw invalid("moduleUrl", "a string or URL", show(given));
   }
@@ -202,29 +239,32 @@ function checkUnavailable(given: unknown, permission: unknown): "error" | "host"
 }
 
 function checkMapError(given: unknown): PoolOptions["mapError"] {
-  if (given === undefined || typeof given === "function") return given as PoolOptions["mapError"];
+  if (typeof given === "function") return given as PoolOptions["mapError"];
   throw invalid("mapError", "a function", show(given));
 }
 
-function checkThreads(
-  read: ReadOption,
-  cores: number,
-): Pick<ResolvedOptions, "minThreads" | "maxThreads" | "budget" | "share"> {
-  const [least, most] = [read("minThreads"), read("maxThreads")];
-  const given = read("threads") === "auto" ? undefined : read("threads");
-  const budget = checkBudget(read("budget"));
-  const isAuto = given === undefined && most === undefined;
+function checkThreads(given: Given, cores: number): ResolvedThreads {
+  const { minThreads: least, maxThreads: most, budget } = given;
+  const wanted = given.threads === "auto" ? undefined : given.threads;
+  if (budget !== undefined && !(budget instanceof PoolBudget)) {
+    throw invalid("budget", "a budget that threadBudget() returned", show(budget));
+  }
+  const isAuto = wanted === undefined && most === undefined;
   const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
-  const threads = checkInteger("threads", given === undefined ? auto : given, 1, MAX_THREADS);
+  const threads = wanted === undefined ? auto : checkInteger("threads", wanted, 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (given !== undefined && max !== undefined) checkAtMost("threads", threads, "maxThreads", max);
-  if (given !== undefined && min !== undefined) checkAtMost("minThreads", min, "threads", threads);
+  if (wanted !== undefined && max !== undefined && threads > max) {
+    throw tooMany("threads", threads, "maxThreads", max);
+  }
+  if (wanted !== undefined && min !== undefined && min > threads) {
+    throw tooMany("minThreads", min, "threads", threads);
+  }
   const maxThreads = max ?? Math.max(threads, min ?? 0);
   // An automatic number is no demand: beside pools with a budget such a pool starts with one thread.
-  const isFromOne = given === undefined && budget !== undefined;
+  const isFromOne = wanted === undefined && budget !== undefined;
   const minThreads = min ?? Math.min(isFromOne ? 1 : threads, maxThreads);
-  checkAtMost("minThreads", minThreads, "maxThreads", maxThreads);
+  if (minThreads > maxThreads) throw tooMany("minThreads", minThreads, "maxThreads", maxThreads);
   const guaranteed = isAuto && min === undefined ? 1 : minThreads;
   return {
     minThreads,
@@ -234,16 +274,15 @@ function checkThreads(
   };
 }
 
-function checkBudget(given: unknown): PoolBudget | undefined {
-  if (given === undefined || given instanceof PoolBudget) return given;
-  throw invalid("budget", "a budget that threadBudget() returned", show(given));
-}
-
-function checkAtMost(name: string, threads: number, limitName: string, limit: number): void {
-  if (threads <= limit) return;
-  throw new InvalidArgumentError(
+function tooMany(name: string, threads: number, limitName: string, limit: number): Error {
+  return new InvalidArgumentError(
     `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
   );
+}
+
+function checkQueuePolicy(given: unknown): "reject" | "wait" {
+  if (given === "reject" || given === "wait") return given;
+  throw invalid("queuePolicy", '"reject" or "wait"', show(given));
 }
 
 function checkRingBytes(given: unknown): RingSizes {
@@ -260,7 +299,7 @@ function checkRingBytes(given: unknown): RingSizes {
     throw invalid("ringBytes", "an integer or { requests, responses }", show(given));
   }
   checkKeys("ringBytes", given, ["requests", "responses"]);
-  const { requests = DEFAULTS.ringBytes, responses = DEFAULTS.ringBytes } = ownOf<RingSizes>(given);
+  const { requests = RING_BYTES, responses = RING_BYTES } = ownOf<RingSizes>(given);
   return {
     requests: checkRing("ringBytes.requests", requests),
     responses: checkRing("ringBytes.responses", responses),
@@ -280,7 +319,7 @@ function checkSpin(spinMs: unknown): number {
 }
 
 function checkInliner(inliner: unknown): InlinerLimits | undefined {
-  if (inliner === undefined || inliner === false) return undefined;
+  if (inliner === false) return undefined;
   if (inliner !== true && !isRecord(inliner)) {
     throw invalid("inliner", "a boolean or an object", show(inliner));
   }
@@ -298,7 +337,6 @@ function checkInliner(inliner: unknown): InlinerLimits | undefined {
 }
 
 function checkBalancer(balancer: unknown): ResolvedOptions["balancer"] {
-  if (balancer === undefined) return "adaptive";
   if (typeof balancer === "function") return balancer as BalancerFunction;
   if (typeof balancer === "string" && BALANCER_NAMES.includes(balancer)) {
     return balancer as BalancerName;

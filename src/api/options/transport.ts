@@ -33,8 +33,3 @@ export function checkTransport(
   }
   return transport;
 }
-
-/** Without shared memory only a turn of the event loop brings anything, so nobody spins. */
-export function spinMsOf(transport: Transport, spinMs: number): number {
-  return transport === "shared" ? spinMs : 0;
-}

@@ -56,7 +56,14 @@ export interface ResolvedWorkerOptions {
 }
 
 const KEYS: readonly string[] = ["setup", "data", "env", "argv", "execArgv", "name"];
-const DEFAULT_NAME = "heddle";
+
+/** What the option stands for that is not given. */
+export const DEFAULT_WORKER: ResolvedWorkerOptions = {
+  setup: undefined,
+  data: undefined,
+  name: "heddle",
+  thread: { __proto__: null } as ThreadOptions,
+};
 
 /** Key of the thread's own `workerData`, which `heddle/piscina` sets: modules that `execArgv` preloads read it before any code of ours. */
 export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
@@ -67,12 +74,12 @@ export function checkWorkerOptions(
   permission: unknown,
   runtime: Pick<Runtime, "takesExecArgv">,
 ): ResolvedWorkerOptions {
-  if (given !== undefined && !isRecord(given)) {
-    throw invalid("worker", "an object of options", show(given));
-  }
-  const options: { readonly [THREAD_DATA]?: unknown } = given ?? {};
+  if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
+  const options: { readonly [THREAD_DATA]?: unknown } = given;
   checkKeys("worker of createPool()", options, KEYS);
-  const { setup, data, env, argv, execArgv, name = DEFAULT_NAME } = ownOf<WorkerOptions>(options);
+  const { setup, data, env, argv, execArgv, name = DEFAULT_WORKER.name } = ownOf<WorkerOptions>(
+    options,
+  );
   if (typeof name !== "string" || name === "") {
     throw invalid("worker.name", "a string that is not empty", show(name));
   }

@@ -2,7 +2,7 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
-import { Promise, URL as BuiltinURL } from "../../builtins.ts";
+import { Error, Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
@@ -23,8 +23,8 @@ import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/prof
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
-import { callerOf } from "../../realm/call-site.ts";
-import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import { markCall, placeOf } from "../../realm/call-site.ts";
+import { atCaller, captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
 import { SERVED_URL } from "../../realm/served-modules.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
@@ -37,7 +37,7 @@ import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
 import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { StartOrigin } from "./start-origin.ts";
+import { placeAt } from "./start-origin.ts";
 
 const finder = moduleFinder(currentRuntime);
 
@@ -101,7 +101,9 @@ export function createPool(options: PoolOptions = {}): CreatePool {
     const prepared = prepare(options);
     const create = (given: TaskMap | URL | string): unknown => {
       try {
-        const pool = createFrom(given, prepared, new StartOrigin(create));
+        const origin = new Error();
+        captureStackTrace(origin, create);
+        const pool = createFrom(given, prepared, origin);
         return pool;
       } catch (error) {
         throw withStackAbove(error, create);
@@ -119,8 +121,8 @@ interface Prepared {
     PoolSpec,
     "options" | "runtime" | "active" | "workerEntry" | "loadWorkerCode"
   >;
-  /** The module that called `createPool`. */
-  readonly caller: string | undefined;
+  /** Returns the module that called `createPool`. Not asked for a module whose URL is given. */
+  readonly caller: () => string | undefined;
   readonly locate: (file: string | undefined) => string | undefined;
 }
 
@@ -133,24 +135,37 @@ function prepare(options: PoolOptions): Prepared {
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime);
   const entry = workerEntry(runtime);
+  const { moduleUrl, workerOptions: { setup }, context } = resolved;
+  const mark = moduleUrl === undefined ? markCall(createPool) : undefined;
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
-  const caller = locate(resolved.moduleUrl ?? callerOf(createPool));
+  const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
+  const located = setup === undefined && context === undefined
+    ? resolved
+    : locateModules(resolved, caller(), finder);
   const active = realm?.active ?? [AwakeCount.ofThread()];
-  const located = locateModules(resolved, caller, finder);
-  const loadWorkerCode = () => import("../../worker/entry.ts");
-  const common = { options: located, runtime, active, workerEntry: entry, loadWorkerCode };
-  return { common, caller, locate };
+  return {
+    common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode },
+    caller,
+    locate,
+  };
 }
+
+/** Not in `prepare`: a pool that kept its scope would keep what was on the stack. */
+const loadWorkerCode = () => import("../../worker/entry.ts");
 
 function createFrom(
   given: TaskMap | URL | string | (() => unknown),
   { common, caller, locate }: Prepared,
-  origin: StartOrigin,
+  origin: Error,
 ): ThreadPool {
   const { runtime } = common;
   const create = runtime.startsGivenWorkers && typeof given === "function" ? given : undefined;
   if (typeof given === "string" || given instanceof BuiltinURL || create !== undefined) {
-    const url = create === undefined ? moduleUrlOf(String(given), caller, finder) : SERVED_URL;
+    const url = create !== undefined
+      ? SERVED_URL
+      : given instanceof BuiltinURL
+      ? given.href
+      : moduleUrlOf(String(given), isRelative(String(given)) ? caller() : undefined, finder);
     const tasks = new ModuleTasks(url, runtime);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = {
@@ -166,7 +181,7 @@ function createFrom(
   }
   const entries = Object.values(Object(given) as TaskMap);
   const declared = entries.map(declaredBy);
-  const sources = locateTasks(given as TaskMap, declared, caller, locate);
+  const sources = locateTasks(given as TaskMap, declared, caller(), locate);
   const signatures = [...declared, ...variantSignatures(declared)];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
@@ -240,16 +255,17 @@ class ThreadPool extends SafeEventTarget {
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
-  readonly #origin: StartOrigin;
+  /** Made where the pool was created. */
+  readonly #origin: Error;
 
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
-  constructor(spec: PoolSpec, origin: StartOrigin, moduleTasks?: ModuleTasks) {
+  constructor(spec: PoolSpec, origin: Error, moduleTasks?: ModuleTasks) {
     super(spec.runtime);
     this.#origin = origin;
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, {
       publish: (pool) => (pool as ThreadPool).#publish(),
-      placeError: (pool, error) => (pool as ThreadPool).#origin.place(error),
+      placeError: (pool, error) => placeAt((pool as ThreadPool).#origin, error),
     });
     const core = this.#core;
     const { dispatcher, entry: ownEntry } = core;

@@ -189,6 +189,51 @@ describe("options", () => {
     );
   });
 
+  test("each option is read once", () => {
+    const reads: string[] = [];
+    const given: PoolOptions = {
+      threads: "auto",
+      minThreads: 1,
+      maxThreads: 2,
+      maxQueue: "auto",
+      permission: "off",
+      context: { capture: () => 1, run: "file:///run.js" },
+      inliner: false,
+      worker: {},
+      onUnavailable: "host",
+      debug: false,
+      transport: "auto",
+    };
+    const options: PoolOptions = {};
+    for (const [key, value] of Object.entries(given)) {
+      const get = (): unknown => (reads.push(key), value);
+      Object.defineProperty(options, key, { get, enumerable: true });
+    }
+    resolveOptions(options, { cores: 4, refuseLimits, takesExecArgv: true });
+    expect(reads.toSorted()).toEqual(Object.keys(given).toSorted());
+  });
+
+  test("without shared memory nobody spins, and there are no metrics", () => {
+    const runtime = { cores: 4, refuseLimits, takesExecArgv: true, sharesMemory: false };
+    const { transport, spinMs } = resolveOptions({ spinMs: 1 }, runtime);
+    expect([transport, spinMs]).toEqual(["messages", 0]);
+    expect(() => resolveOptions({ metrics: true }, runtime)).toThrow(/metrics needs memory/);
+    expect(() => resolveOptions({ transport: "shared" }, runtime)).toThrow(/cross-origin isolated/);
+  });
+
+  test("HEDDLE_DEBUG stands for the option debug", () => {
+    const debugOf = (variable: string | undefined, options: PoolOptions = {}) => {
+      const runtime = { cores: 4, refuseLimits, takesExecArgv: true, env: () => variable };
+      return resolveOptions(options, runtime).debug;
+    };
+    expect([undefined, "", "0", "false"].map((text) => debugOf(text))).toEqual(
+      Array.from({ length: 4 }, () => undefined),
+    );
+    expect(debugOf("1")).toEqual(debugOf(undefined, { debug: true }));
+    expect(debugOf("waits, calls")).toEqual(["calls", "waits"]);
+    expect(debugOf("1", { debug: false })).toBeUndefined();
+  });
+
   test("inherited options are ignored", () => {
     expect(
       resolveOptions(Object.create({ threads: 99 }) as PoolOptions, {
