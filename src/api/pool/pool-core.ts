@@ -82,8 +82,8 @@ export class PoolCore {
     this.#rejectReady = reject;
     let isPublished = false;
     this.parts = wire(spec, {
-      onTasks: (packed) => {
-        const learned = moduleTasks!.learn(packed);
+      onTasks: (tasks) => {
+        const learned = moduleTasks!.learn(tasks);
         const tell = (error: Learned): Learned => {
           const handle = this.#handle.deref();
           if (!isPublished && error === undefined && handle !== undefined) ofHandle.publish(handle);

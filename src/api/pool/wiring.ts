@@ -7,7 +7,11 @@ import { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES } from "../../lane/layout.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
-import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
+import {
+  MAX_MODULE_TASKS,
+  type PoolStart,
+  type TaskDescription,
+} from "../../protocol/start-data.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
@@ -53,7 +57,7 @@ export interface PartEvents {
   /** Only calls are in flight whose streams nobody waits for. */
   onOnlyIdleStreams(): void;
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  onTasks(tasks: readonly TaskDescription[]): Error | undefined | Promise<Error | undefined>;
   /** The minimum number of workers is ready for the first time. */
   onReady(): void;
   /** No further thread can start: the pool goes on with these, or on the host if it has none. */

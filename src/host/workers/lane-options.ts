@@ -3,7 +3,7 @@ import type { Codec } from "../../codec/codec.ts";
 import type { WorkerLoss } from "../../errors.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { HostMirror, HostMirrorOptions } from "../../lane/mirror/host-mirror.ts";
-import type { PoolStart, TaskMessage } from "../../protocol/start-data.ts";
+import type { PoolStart, TaskDescription, TaskMessage } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 
 export interface LaneOptions {
@@ -36,8 +36,8 @@ export interface LaneEnd extends WorkerLoss {
 
 /** What a lane reports. */
 export interface LaneEvents<Lane> {
-  /** Called before `onReady` with the packed tasks of `taskModule`. The lane fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  /** Called before `onReady` with the tasks of `taskModule`. The lane fails with the error that this returns. */
+  onTasks(tasks: readonly TaskDescription[]): Error | undefined | Promise<Error | undefined>;
   onReady(lane: Lane): void;
   readonly onWake: (lane: Lane) => void;
   /** The host had to wake the worker. Undefined: nobody wants to know. */

@@ -1,6 +1,6 @@
 /** What a supervisor reports. */
 import type { WorkerLostError } from "../../errors.ts";
-import type { TaskMessage } from "../../protocol/start-data.ts";
+import type { TaskDescription, TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 
@@ -22,7 +22,7 @@ export interface SupervisorEvents {
   onPrepare(lane: Lane, onDone: () => void): void;
   /** A worker has ended, or never started. */
   onEnded(workerId: number, error: () => Error): void;
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  onTasks(tasks: readonly TaskDescription[]): Error | undefined | Promise<Error | undefined>;
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;

@@ -111,7 +111,7 @@ export class Supervisor {
       },
     });
     this.#laneEvents = {
-      onTasks: (packed) => events.onTasks(packed),
+      onTasks: (tasks) => events.onTasks(tasks),
       onReady: (lane) => this.#onReady(lane),
       onWake: events.onWake,
       onWoken: events.onWoken && (({ id }) => events.onWoken!(id)),

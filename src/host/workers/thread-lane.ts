@@ -34,6 +34,7 @@ import {
   FLUSH,
   type HostMessage,
   type StartOutcome,
+  type TaskDescription,
   WAKE,
   type WorkerMessage,
   type WorkerStart,
@@ -398,7 +399,7 @@ export class ThreadLane implements Lane, Receiver {
     }
   }
 
-  #onReady(tasks: Uint8Array | undefined): void {
+  #onReady(tasks: readonly TaskDescription[] | undefined): void {
     const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
