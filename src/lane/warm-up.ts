@@ -1,6 +1,6 @@
 /**
- * Sends values of the common kinds from this thread to itself, since engines compile a function when it is first called: once by
- * each thread, while it waits for the other side of its first lane.
+ * Sends objects from this thread to itself, since engines compile a function when it is first called: once by a host whose first
+ * calls carry objects, while its first thread loads its code. Workers take their first call at once instead.
  */
 import { Codec } from "../codec/codec.ts";
 import { EMPTY } from "../ring/consumer.ts";
@@ -8,18 +8,13 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { RING_HEADER_BYTES } from "../ring/ring-layout.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Endpoint } from "./endpoint.ts";
-import { DESCRIPTOR_WORD, KEY_LISTS, kindOf, RESULT, RESULT_VALUE } from "./frame.ts";
-import { UNSIZED } from "./sized-values.ts";
+import { DESCRIPTOR_WORD, KEY_LISTS, kindOf, RESULT } from "./frame.ts";
 
 const RING_BYTES = 4096;
 
 /** Objects of one key list: at first with their keys, then with the number of the key list. */
-const values = (): unknown[] => [
-  ...[1, 2, 3].map((id) => ({ id, name: "text", list: ["a", 0.5], of: { isIt: true } })),
-  new Uint8Array(16),
-  "text",
-  0.5,
-];
+const createObjects = (): object[] =>
+  [1, 2, 3].map((id) => ({ id, name: "text", list: ["a", 0.5], of: { isIt: true } }));
 
 let isWarm = false;
 
@@ -31,19 +26,14 @@ export function warmUp(access: CodecAccess): void {
   const ring = SpscRing.create(memory, 0, RING_BYTES);
   const port = { post: () => {}, receive: () => undefined, close: () => {} };
   const endpoint = new Endpoint(ring.takeProducer(), ring.takeConsumer(), codec, port);
-  for (const value of values()) {
+  for (const value of createObjects()) {
     send(endpoint, value);
     receive(endpoint);
   }
 }
 
-function send(endpoint: Endpoint, value: unknown): void {
-  const { sized, snapshots } = endpoint;
-  const bytes = sized.roomForOne(value);
-  if (bytes !== UNSIZED) {
-    endpoint.sendSizedOne(bytes, RESULT_VALUE, 0, 0, 0, value);
-    return;
-  }
+function send(endpoint: Endpoint, value: object): void {
+  const { snapshots } = endpoint;
   const encoder = snapshots.codec.acquire();
   const end = snapshots.encodeResult(encoder, value, undefined);
   if (endpoint.announceKeyLists()) endpoint.sendEncoded(encoder, end, RESULT, 0, 0, 0, 1);

@@ -32,16 +32,22 @@ export interface TaskSource {
 export interface TaskDescription {
   /** Its export name. */
   readonly name: string;
-  /** Its options (`TaskOptions`). */
-  readonly options: object;
   readonly hasSignal: boolean;
   /** Whether it is a generator function. */
   readonly isStream: boolean;
-  /** Copies of the schemas of its arguments and of its result. */
-  readonly args: readonly unknown[] | undefined;
-  readonly returns: unknown;
   /** Its signature in words. */
   readonly declares: string | undefined;
+  /** The packed `TaskDeclaration` of a task that declares anything. */
+  readonly declared: Uint8Array | undefined;
+}
+
+/** What a task declares, copied to the host. */
+export interface TaskDeclaration {
+  /** Its options (`TaskOptions`). */
+  readonly options: object | undefined;
+  /** The schemas of its arguments and of its result. */
+  readonly args: readonly unknown[] | undefined;
+  readonly returns: unknown;
 }
 
 /** Maximum number of functions in the module of a module pool: memory for their timings is allocated before. */
@@ -193,8 +199,10 @@ export interface StartFailure {
   readonly place?: string | undefined;
 }
 
-/** How the start of a worker ended. `tasks`: the packed descriptions (`TaskDescription`) of the functions of `taskModule`. */
-export type StartOutcome = StartFailure | { readonly heddle: "ready"; readonly tasks?: Uint8Array };
+/** How the start of a worker ended. `tasks`: the functions of `taskModule`. */
+export type StartOutcome =
+  | StartFailure
+  | { readonly heddle: "ready"; readonly tasks?: readonly TaskDescription[] | undefined };
 
 /** Both ways: a message of `heddle/shared`. */
 export interface SharedMessage {

@@ -11,7 +11,6 @@ import { textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { links } from "../lane/links.ts";
 import type { WorkerMirror } from "../lane/mirror/worker-mirror.ts";
-import { warmUp } from "../lane/warm-up.ts";
 import {
   HOST_PARKED_WORD,
   PARKED_WORD,
@@ -168,8 +167,7 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
       const early = { endpoint, control, signals, requests, port, mirror, notify };
       loop = createLoop(start, realm, early, loaded, site);
       taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
-      onStarted({ heddle: "ready", ...loaded.packed });
-      if (!site.isHost) warmUp(runtime); // while the message travels
+      onStarted({ heddle: "ready", tasks: loaded.descriptions });
       loop.start();
     }).catch(site.crash);
   });

@@ -128,8 +128,8 @@ export class PoolCore extends HostSide {
   }
 
   /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  override onTasks(packed: Uint8Array): Learned | Promise<Learned> {
-    const learned = this.#moduleTasks!.learn(packed);
+  override onTasks(tasks: readonly TaskDescription[]): Learned | Promise<Learned> {
+    const learned = this.#moduleTasks!.learn(tasks);
     this.isLearning = learned instanceof Promise;
     if (learned instanceof Promise) return learned.then((error) => this.#onLearned(error));
     return this.#onLearned(learned);

@@ -31,7 +31,6 @@ export function startThreads(
     }
   };
   let first = options.minThreads > 0 ? spawnFirst(spawn, options) : undefined;
-  runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
   return (workerId) => {
@@ -60,6 +59,9 @@ export function laneOptionsOf(
   start: PoolStart,
 ): LaneOptions {
   const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  runtime.macrotask(() => { // the thread loads its code meanwhile
+    if (codec.keyLists.hasSeenKeys) warmUp(runtime);
+  });
   let spawnOnHost: LaneOptions["spawnOnHost"];
   if (options.onUnavailable === "host") {
     const inContext = runtime.bindContext();

@@ -13,7 +13,12 @@ import { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { HOST_CONTROL_BYTES, HOST_PARKED_WORD, HOST_SPINS } from "../../lane/layout.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
-import { MAX_MODULE_TASKS, type PoolStart, type TaskMessage } from "../../protocol/start-data.ts";
+import {
+  MAX_MODULE_TASKS,
+  type PoolStart,
+  type TaskDescription,
+  type TaskMessage,
+} from "../../protocol/start-data.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
@@ -339,7 +344,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   abstract onBusy(): void;
   abstract onEmpty(): void;
   abstract onOnlyIdleStreams(): void;
-  abstract onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  abstract onTasks(
+    tasks: readonly TaskDescription[],
+  ): Error | undefined | Promise<Error | undefined>;
   abstract onReady(): void;
   abstract onUnavailable(error: Error, threads: number): void;
   abstract onFailed(error: Error): void;

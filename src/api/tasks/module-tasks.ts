@@ -2,7 +2,7 @@
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import { unpack } from "../../codec/codec.ts";
 import { WorkerStartError } from "../../errors.ts";
-import type { TaskDescription, TaskSource } from "../../protocol/start-data.ts";
+import type { TaskDeclaration, TaskDescription, TaskSource } from "../../protocol/start-data.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
 import type { HostTask } from "./pool-spec.ts";
@@ -16,6 +16,8 @@ export function variantSignatures(
 
 /** Makes the signature of a task of its description. Loaded with the code for structs, if a task declares some. */
 type Rebuild = typeof import("../../codec/struct/rebuild.ts").rebuildSignature;
+
+const NOTHING_DECLARED: TaskDeclaration = { options: {}, args: undefined, returns: undefined };
 
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
@@ -38,9 +40,8 @@ export class ModuleTasks {
    * Learns the tasks from a worker's descriptions. Descriptions of further workers must agree: indices of tasks depend
    * on them. Returns the error if they do not, or if they are unusable; a promise if they declare structs.
    */
-  learn(packed: Uint8Array): Learned | Promise<Learned> {
+  learn(descriptions: readonly TaskDescription[]): Learned | Promise<Learned> {
     try {
-      const descriptions = unpack(this.#access, packed) as readonly TaskDescription[];
       if (this.isKnown) return this.#compare(descriptions);
       if (descriptions.every(({ declares }) => declares === undefined)) {
         return this.#addAll(descriptions);
@@ -68,9 +69,12 @@ export class ModuleTasks {
   }
 
   #add(
-    { name, options, hasSignal, isStream, args, returns, declares }: TaskDescription,
+    { name, hasSignal, isStream, declares, declared }: TaskDescription,
     rebuild: Rebuild | undefined,
   ): void {
+    const { options = {}, args, returns } = declared === undefined
+      ? NOTHING_DECLARED
+      : unpack(this.#access, declared) as TaskDeclaration;
     const signature = declares === undefined ? undefined : rebuild?.(args, returns);
     const settings = { ...settingsOf(options), hasSignal };
     this.sources.push({

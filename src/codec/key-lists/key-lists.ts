@@ -63,10 +63,12 @@ export class KeyListRegistry {
   #keyCount = 0;
   /** Number of registered key lists; their ids are below it. Only this class writes it. */
   size = 0;
+  /** Whether an object could have a key list. Only this class writes it. */
+  hasSeenKeys = false;
 
   /** `compiledAfter`: uses of a key list after which its code is compiled. `mark`: of objects that cannot be cloned. */
   constructor(compiledAfter: number = COMPILED_AFTER, mark?: symbol) {
-    this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
+    this.#compiledAfter = compiledAfter;
     this.#mark = mark;
   }
 
@@ -92,7 +94,7 @@ export class KeyListRegistry {
     const found = this.#find(keys);
     if (found === undefined) return undefined;
     this.#misses = 0;
-    if (++found.uses === this.#compiledAfter) compile(found, this.#mark);
+    if (++found.uses === this.#compiledAfter && canCompile()) compile(found, this.#mark);
     const last = this.#last;
     if (last !== undefined) last.follower = found;
     return this.#last = found;
@@ -115,6 +117,7 @@ export class KeyListRegistry {
     }
     if (this.#candidates.size >= MAX_CANDIDATES) this.#candidates.clear();
     this.#candidates.set(name, keys);
+    this.hasSeenKeys = true;
     return undefined;
   }
 
@@ -170,7 +173,7 @@ export class ReceivedKeyLists {
 
   /** `compiledAfter`: uses of a key list after which its code is compiled. */
   constructor(compiledAfter: number = COMPILED_AFTER) {
-    this.#compiledAfter = canCompile() ? compiledAfter : Infinity;
+    this.#compiledAfter = compiledAfter;
   }
 
   get size(): number {
@@ -206,7 +209,7 @@ function createReceived(keys: readonly string[], compiledAfter: number): Readabl
   const keyList: { keys: readonly string[]; read: ReadableKeyList["read"] } = {
     keys,
     read(reader, at) {
-      if (++uses === compiledAfter) keyList.read = compileReader(keys);
+      if (++uses === compiledAfter && canCompile()) keyList.read = compileReader(keys);
       return loop(reader, at);
     },
   };

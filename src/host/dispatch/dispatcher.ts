@@ -117,9 +117,9 @@ export class Dispatcher implements HostWork {
       send: (lane, call) => this.#sender.sendSnapshot(lane, call, this.#times.loadOf(call.task)),
       putBack: (calls) => this.waiting.putBack(calls),
       failLane: this.#failDamaged,
-        now,
-        setTimeout,
-        onMoved: () => this.pending.kick(),
+      now,
+      setTimeout,
+      onMoved: () => this.pending.kick(),
     });
   }
 

@@ -1,6 +1,6 @@
 /** What workers and their supervisor report. */
 import type { WorkerLostError } from "../../errors.ts";
-import type { TaskMessage } from "../../protocol/start-data.ts";
+import type { TaskDescription, TaskMessage } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 
@@ -19,8 +19,8 @@ export type ExitOf = { -readonly [Key in keyof WorkerExit]: WorkerExit[Key] };
 
 /** What a worker reports. */
 export interface WorkerEvents {
-  /** Called before a worker is ready, with the packed tasks of `taskModule`. It fails with the error that this returns. */
-  onTasks(packed: Uint8Array): Error | undefined | Promise<Error | undefined>;
+  /** Called before a worker is ready, with the tasks of `taskModule`. It fails with the error that this returns. */
+  onTasks(tasks: readonly TaskDescription[]): Error | undefined | Promise<Error | undefined>;
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;

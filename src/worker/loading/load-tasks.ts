@@ -1,9 +1,14 @@
 /** Loads what a worker needs before it takes calls: its setup module, then its tasks. */
 import { Error, Set } from "../../builtins.ts";
-import { pack as packValue, packError } from "../../codec/codec.ts";
+import { packError } from "../../codec/codec.ts";
 import { isError, textOf } from "../../codec/kinds/errors.ts";
-import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
-import type { StartFailure, StartPart, WorkerStart } from "../../protocol/start-data.ts";
+import { TaskNotFoundError } from "../../errors.ts";
+import type {
+  StartFailure,
+  StartPart,
+  TaskDescription,
+  WorkerStart,
+} from "../../protocol/start-data.ts";
 import type { WorkerRealm } from "../../realm/worker-realm.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { CallContext } from "../calls/call-context.ts";
@@ -24,8 +29,8 @@ export interface LoadedTasks {
   /** Their names in `pool.call`. */
   readonly names: readonly string[];
   readonly context: CallContext | undefined;
-  /** For the "ready" message: the packed descriptions, if the host has none. */
-  readonly packed: { readonly tasks?: Uint8Array };
+  /** If the host has none. */
+  readonly descriptions?: readonly TaskDescription[];
 }
 
 /** Loads the tasks, unless they are among `known` by their index. Resolves with the failure if that fails. */
@@ -69,18 +74,11 @@ async function loadTasksOf(
   if (tasks.length > 0 || taskModule === undefined) {
     const context = await loadContext(tasks);
     const names = tasks.map(({ name }) => name);
-    return { tasks: await loadTasks(tasks, runtime, known), names, context, packed: {} };
+    return { tasks: await loadTasks(tasks, runtime, known), names, context };
   }
   const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
-  const packed = packValue(runtime, descriptions);
-  if (packed !== undefined) {
-    const names = descriptions.map(({ name }) => name);
-    const context = await loadContext(descriptions);
-    return { tasks: loaded, names, context, packed: { tasks: packed } };
-  }
-  throw new InvalidArgumentError(
-    `The task options of ${taskModule} contain an object that cannot be copied to the host.`,
-  );
+  const names = descriptions.map(({ name }) => name);
+  return { tasks: loaded, names, context: await loadContext(descriptions), descriptions };
 }
 
 /** An error as bytes; of anything else its text. */

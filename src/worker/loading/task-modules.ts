@@ -2,13 +2,16 @@
 import { Map, Promise, Set } from "../../builtins.ts";
 import {
   MAX_MODULE_TASKS,
+  type TaskDeclaration,
   type TaskDescription,
   type TaskSource,
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
+import { pack } from "../../codec/codec.ts";
 import { mayBorrow } from "../../codec/kinds/borrow.ts";
 import { describeSignature, type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
 import { HIGH_WATER_MARK } from "../../streams/limits.ts";
@@ -83,7 +86,7 @@ export async function loadTasks(
  */
 export async function loadModule(
   moduleUrl: string,
-  runtime: ImportRuntime,
+  runtime: ImportRuntime & CodecAccess,
 ): Promise<LoadedModule> {
   const module = exportsOf((await importModule(moduleUrl, runtime)).module);
   const tasks: WorkerTask[] = [];
@@ -91,7 +94,7 @@ export async function loadModule(
   for (const name of Object.keys(module).sort()) {
     const declared = declaredTask(module[name]);
     if (declared === undefined || name === "then") continue;
-    const { options = {}, args, returns } = declared;
+    const { options, args, returns } = declared;
     const signature = signatureOf(args, returns);
     const declares = describeSignature(signature);
     const hasSignal = wantsSignal(declared);
@@ -99,7 +102,15 @@ export async function loadModule(
     const created = createTask(tasks.length, task, signature, hasSignal);
     tasks.push({ ...created, inline: inlineOf(declared, name) });
     const isStream = isGeneratorFunction(declared.f);
-    descriptions.push({ name, options, hasSignal, isStream, args, returns, declares });
+    descriptions.push({
+      name,
+      hasSignal,
+      isStream,
+      declares,
+      declared: options === undefined && args === undefined && returns === undefined
+        ? undefined
+        : packDeclaration({ options, args, returns }, moduleUrl, runtime),
+    });
   }
   if (tasks.length > MAX_MODULE_TASKS) {
     throw new InvalidArgumentError(
@@ -107,6 +118,18 @@ export async function loadModule(
     );
   }
   return { tasks, descriptions };
+}
+
+function packDeclaration(
+  declaration: TaskDeclaration,
+  moduleUrl: string,
+  runtime: CodecAccess,
+): Uint8Array {
+  const packed = pack(runtime, declaration);
+  if (packed !== undefined) return packed;
+  throw new InvalidArgumentError(
+    `The task options of ${moduleUrl} contain an object that cannot be copied to the host.`,
+  );
 }
 
 /** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */

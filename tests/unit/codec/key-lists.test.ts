@@ -44,6 +44,14 @@ function pairOf(
   };
 }
 
+test("a registry notes that it has seen keys which may recur", () => {
+  const { registry, trip } = pairOf(Infinity);
+  trip([1, "a", new Date(0), {}]);
+  expect(registry.hasSeenKeys).toBe(false);
+  trip({ id: 1 });
+  expect(registry.hasSeenKeys).toBe(true);
+});
+
 test("guess stops checking after repeated objects without a key list", () => {
   const registry = new KeyListRegistry(1);
   const keys = ["id", "name"];
