@@ -1,8 +1,10 @@
 import { rmSync } from "node:fs";
+import { basename } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { buildBrowser } from "./scripts/browser/build.ts";
 import { writePageScript } from "./scripts/dashboard/build.ts";
 import { buildModules, type Entries } from "./scripts/modules.ts";
+import { shrink } from "./scripts/shrink.ts";
 
 await writePageScript();
 
@@ -62,16 +64,19 @@ const forBundlers: NonNullable<Options["plugins"]>[number] = {
   }),
 };
 
+/** The names that a module for CommonJS exports, for those that look for them in the text: it does nothing, and so it would go. */
+const NAMES = /\b0&&\(module\.exports=\{[^}]*\}\);\s*$/;
+
 /** `require("piscina")` is the class, with the other exports as its members, so that of `heddle/piscina` is as well. */
-const piscinaAsFunction: NonNullable<Options["plugins"]>[number] = {
-  name: "piscina-as-function",
-  renderChunk: (code, { path }) =>
-    path.endsWith("/piscina.cjs")
-      ? {
-        code:
-          `${code}module.exports = module.exports.Piscina;\nmodule.exports.default = module.exports;\n`,
-      }
-      : undefined,
+const PISCINA = "module.exports=module.exports.Piscina;module.exports.default=module.exports;\n";
+
+const forRequire: NonNullable<Options["plugins"]>[number] = {
+  name: "for-require",
+  renderChunk: async (code, { path }) => {
+    const name = basename(path);
+    const [names = ""] = NAMES.exec(code) ?? [];
+    return { code: await shrink(name, code) + names + (name === "piscina.cjs" ? PISCINA : "") };
+  },
 };
 
 const { task, shared, "knitting/utils": utils, ...hosts } = entries as Record<string, string>;
@@ -113,7 +118,7 @@ export default defineConfig(({ dts }) => [
           '?require("node:url").pathToFileURL(__filename).href:undefined;',
       };
     },
-    plugins: [piscinaAsFunction],
+    plugins: [forRequire],
     // Workers start with the ES module.
     esbuildPlugins: [{
       name: "worker",

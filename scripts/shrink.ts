@@ -8,10 +8,13 @@ import { minify } from "rolldown/utils";
 
 const NAMES = { function: true, class: true } as const;
 
+/** The outermost names of a module for CommonJS stay: its exports refer to them by text. */
 export async function shrink(name: string, code: string): Promise<string> {
+  const isModule = name.endsWith(".js");
   const { code: minified, errors } = await minify(name, code, {
-    compress: { target: "es2023", keepNames: NAMES },
-    mangle: { toplevel: true, keepNames: NAMES },
+    module: isModule,
+    compress: isModule && { target: "es2023", keepNames: NAMES },
+    mangle: { toplevel: isModule, keepNames: NAMES },
     codegen: { removeWhitespace: false },
   });
   if (errors.length > 0) throw new Error(`${name}: ${errors[0]!.message}`);

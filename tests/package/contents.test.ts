@@ -80,11 +80,16 @@ describe("the ES modules", () => {
     }[];
 
   test.each(entries.map((entry) => entry.import))(
-    "$default exports what bundlers get",
+    "$default exports what bundlers get, and CommonJS tells so",
     async (paths) => {
       const names = async (path: string) =>
         Object.keys(await import(join(root, path)) as object).sort();
-      expect(await names(paths.default)).toEqual(await names(paths.module));
+      const exported = await names(paths.default);
+      expect(exported).toEqual(await names(paths.module));
+      const [, told = ""] = /\b0&&\(module\.exports=\{([^}]*)\}\);/
+        .exec(read(paths.default.replace(/js$/, "cjs")))!;
+      expect(told.split(",").map((name) => name.trim()).sort())
+        .toEqual(exported.filter((name) => name !== "default"));
     },
   );
 
