@@ -1,8 +1,10 @@
 import { rmSync } from "node:fs";
+import { basename } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { buildBrowser } from "./scripts/browser/build.ts";
 import { writePageScript } from "./scripts/dashboard/build.ts";
-import { buildModules } from "./scripts/modules.ts";
+import { buildModules, type Entries } from "./scripts/modules.ts";
+import { shrink } from "./scripts/shrink.ts";
 
 await writePageScript();
 
@@ -27,9 +29,8 @@ const browserEntries: Record<string, string> = {
   "browser/worker": "src/mod-browser-worker.ts",
 };
 
-/** Entries in the same relative places as the sources, so that one line finds them in both. */
-const WORKER = "worker/heddle-worker";
-const SETUP = "knitting/bootstrap";
+/** The file that workers start with. Its name is unlikely beside a bundle. */
+const WORKER = "heddle-worker";
 
 /** Readers of `using`'s types need no setting of their own. */
 const types = { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' };
@@ -63,35 +64,41 @@ const forBundlers: NonNullable<Options["plugins"]>[number] = {
   }),
 };
 
+/** The names that a module for CommonJS exports, for those that look for them in the text: it does nothing, and so it would go. */
+const NAMES = /\b0&&\(module\.exports=\{[^}]*\}\);\s*$/;
+
 /** `require("piscina")` is the class, with the other exports as its members, so that of `heddle/piscina` is as well. */
-const piscinaAsFunction: NonNullable<Options["plugins"]>[number] = {
-  name: "piscina-as-function",
-  renderChunk: (code, { path }) =>
-    path.endsWith("/piscina.cjs")
-      ? {
-        code:
-          `${code}module.exports = module.exports.Piscina;\nmodule.exports.default = module.exports;\n`,
-      }
-      : undefined,
+const PISCINA = "module.exports=module.exports.Piscina;module.exports.default=module.exports;\n";
+
+const forRequire: NonNullable<Options["plugins"]>[number] = {
+  name: "for-require",
+  renderChunk: async (code, { path }) => {
+    const name = basename(path);
+    const [names = ""] = NAMES.exec(code) ?? [];
+    return { code: await shrink(name, code) + names + (name === "piscina.cjs" ? PISCINA : "") };
+  },
 };
 
-/** What the ES modules are built of: also what workers start with, which has no types. */
-const modules: Record<string, string> = {
-  ...entries,
-  [WORKER]: "src/worker/entry.ts",
-  [SETUP]: "src/compat/knitting/bootstrap.ts",
-  "piscina/runner": "src/compat/piscina/in-worker/runner.ts",
-  "piscina/setup": "src/compat/piscina/in-worker/setup.ts",
-};
+const { task, shared, "knitting/utils": utils, ...hosts } = entries as Record<string, string>;
+/** What has no types, since programs do not import it. */
+const workers: readonly Entries[] = [
+  { [WORKER]: "src/worker/entry.ts" },
+  { "knitting/bootstrap": "src/compat/knitting/bootstrap.ts" },
+  {
+    "piscina/runner": "src/compat/piscina/in-worker/runner.ts",
+    "piscina/setup": "src/compat/piscina/in-worker/setup.ts",
+  },
+];
+const alone = { task: task!, shared: shared!, "knitting/utils": utils! };
 
-await buildModules(modules, "dist", forWebpack);
+await buildModules({ hosts, alone, workers }, "dist", forWebpack);
 await buildBrowser();
 
 export default defineConfig(({ dts }) => [
   {
     ...common,
     // For bundlers, by the condition `module`: by the smaller its files are, the more of them a bundle can leave out.
-    entry: modules,
+    entry: Object.assign({}, entries, ...workers) as Record<string, string>,
     outDir: "dist/bundle",
     dts: false,
     format: ["esm"],
@@ -111,7 +118,7 @@ export default defineConfig(({ dts }) => [
           '?require("node:url").pathToFileURL(__filename).href:undefined;',
       };
     },
-    plugins: [piscinaAsFunction],
+    plugins: [forRequire],
     // Workers start with the ES module.
     esbuildPlugins: [{
       name: "worker",

@@ -1,20 +1,48 @@
 /**
- * Builds the ES modules that runtimes load: few files, since each costs Node half a millisecond at the start of a program
- * and of every worker, beside its text. A host loads `mod.js`, `host.js`, `base.js` and `structs.js`, a worker
- * `worker/heddle-worker.js` and `base.js`; `shared.js` (heddle/shared) needs no more than `base.js`. Bundlers get more and smaller files (tsup.config.ts).
+ * Builds the ES modules that runtimes load. A host loads one file and a worker one, since each file costs Node one to three
+ * milliseconds at the start of a program and of every worker, beside its text. Neither shares a file with the other: what both
+ * need is in both. `heddle/task` and `heddle/shared`, which hosts and workers load, have all they need as well, and agree with
+ * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. Bundlers get more and smaller files
+ * (tsup.config.ts).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { transform } from "esbuild";
-import { type CodeSplittingOptions, rolldown } from "rolldown";
+import {
+  type CodeSplittingOptions,
+  type OutputChunk,
+  type OutputOptions,
+  type Plugin,
+  rolldown,
+} from "rolldown";
+import { shrink } from "./shrink.ts";
 
 const root: string = fileURLToPath(new URL("../", import.meta.url));
-const MAIN: string = join(root, "src/mod.ts");
-const SHARED: string = join(root, "src/mod-shared.ts");
-const TASK: string = join(root, "src/mod-task.ts");
-const WORKER: string = join(root, "src/worker/entry.ts");
-const STRUCTS: string = join(root, "src/codec/struct/");
+
+/** Sources by the path of their output without `.js`. */
+export type Entries = Readonly<Record<string, string>>;
+
+/** The entry whose file holds the host. */
+const MAIN = "mod";
+/** The chunk of all that MAIN loads, as rolldown makes it. */
+const HOST = "host";
+/** The function of MAIN that carries what other entries import of the host. */
+const CARRIER = "createPool";
+
+/** Puts all that MAIN loads at once into the chunk HOST. */
+function grouping(main: string, entries: ReadonlySet<string>): CodeSplittingOptions {
+  let host: Set<string> | undefined;
+  return {
+    includeDependenciesRecursively: false,
+    groups: [{
+      name: (id, context) => {
+        host ??= loadedBy(main, (other) => context.getModuleInfo(other));
+        return host.has(id) && !entries.has(id) ? HOST : null;
+      },
+      debugName: HOST,
+    }],
+  };
+}
 
 type Module = { readonly importedIds: readonly string[] } | null;
 
@@ -30,68 +58,119 @@ function loadedBy(entry: string, moduleOf: (id: string) => Module): Set<string> 
   return loaded;
 }
 
-/** The file of each module that several entries may load. */
-function grouping(entries: ReadonlySet<string>): CodeSplittingOptions {
-  let reach: Record<"host" | "shared" | "task" | "worker", Set<string>> | undefined;
-  const nameOf = (id: string, moduleOf: (id: string) => Module): string | null => {
-    reach ??= {
-      host: loadedBy(MAIN, moduleOf),
-      shared: loadedBy(SHARED, moduleOf),
-      task: loadedBy(TASK, moduleOf),
-      worker: loadedBy(WORKER, moduleOf),
-    };
-    const { host, shared, task, worker } = reach;
-    if (entries.has(id)) return null;
-    if (worker.has(id)) return id.startsWith(join(WORKER, "..")) ? null : "base";
-    if (!host.has(id)) return null; // an adapter's, or what an `import()` loads
-    if (id.startsWith(STRUCTS)) return "structs";
-    return task.has(id) || shared.has(id) ? "base" : "host";
-  };
-  return {
-    includeDependenciesRecursively: false,
-    groups: [{
-      name: (id, context) => nameOf(id, (other) => context.getModuleInfo(other)),
-      debugName: "heddle",
-    }],
-  };
-}
+/** A host where no thread can start loads the worker's file as it is. */
+const toWorker: Plugin = {
+  name: "to-worker",
+  resolveId: (id) =>
+    /^\..*\/worker\/entry\.ts$/.test(id) ? { id: "./heddle-worker.js", external: true } : null,
+};
 
-/** Builds `entries`, sources by the path of their output without `.js`, into `folder`. `finish` makes a file's final text. */
-export async function buildModules(
-  entries: Readonly<Record<string, string>>,
-  folder: string,
-  finish: (code: string) => string,
-): Promise<void> {
+/** The texts of `entries` and their chunks, by file name. */
+async function bundle(
+  entries: Entries,
+  settings: (input: Entries) => OutputOptions,
+): Promise<Map<string, string>> {
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, path]) => [name, join(root, path)]),
   );
-  const bundle = await rolldown({
+  const built = await rolldown({
     input,
     platform: "node",
     external: [/^node:/, /^@nats-io\//],
-    preserveEntrySignatures: "allow-extension", // that groups may be made; no entry is imported by another file
+    plugins: [toWorker],
+    preserveEntrySignatures: "allow-extension", // that chunks may import what an entry holds
     checks: { preferBuiltinFeature: false },
   });
-  const { output } = await bundle.generate({
-    format: "esm",
+  const { output } = await built.generate({ format: "esm", ...settings(input) });
+  await built.close();
+  return new Map(output.map((file) => [file.fileName, (file as OutputChunk).code]));
+}
+
+/** `a as b, c` by the names after `as`. */
+function namesIn(list: string): Map<string, string> {
+  return new Map(
+    list.split(",").map((part) => part.trim().split(" as ")).filter(([name]) => name !== "")
+      .map(([name = "", other = name]) => [other, name]),
+  );
+}
+
+const EXPORTS = /\bexport \{([^}]*)\};\s*$/;
+const REEXPORTS = /^\s*export \{([^}]*)\} from "\.\/host\.js";\s*$/;
+
+/**
+ * Makes one file of MAIN, which only exports what is in HOST, and of that. A module has no exports for friends alone: what
+ * other entries import of it is a property of `createPool`, from which the file HOST, which they load, takes it.
+ */
+function mergeHost(files: Map<string, string>): void {
+  const host = files.get(`${HOST}.js`) ?? "";
+  const [, all] = EXPORTS.exec(host) ?? [];
+  const [, exported] = REEXPORTS.exec(files.get(`${MAIN}.js`) ?? "") ?? [];
+  if (all === undefined || exported === undefined) {
+    throw new Error(`${MAIN}.js does more than to export what is in ${HOST}.js.`);
+  }
+  const internal = namesIn(all);
+  const local = new Map(
+    [...namesIn(exported)].map(([name, key]) => [name, internal.get(key)!]),
+  );
+  const given = [...local].map(([name, own]) => `${own} as ${name}`);
+  const carried = [...internal].map(([key, own]) => `${key}: ${own}`);
+  const property = `Symbol.for("heddle.host")`;
+  files.set(
+    `${MAIN}.js`,
+    `${host.replace(EXPORTS, "")}
+Object.defineProperty(${local.get(CARRIER)!}, ${property}, { value: { ${carried.join(", ")} } });
+export { ${given.join(", ")} };`,
+  );
+  // The keys are short, and so may be reserved words.
+  const taken = [...internal.keys()].map((key) => `${key}: ${key}$`);
+  const passed = [...internal.keys()].map((key) => `${key}$ as ${key}`);
+  files.set(
+    `${HOST}.js`,
+    `import { ${CARRIER} } from "./${MAIN}.js";
+const { ${taken.join(", ")} } = ${CARRIER}[${property}];
+export { ${passed.join(", ")} };`,
+  );
+}
+
+/** What is built together shares its modules. */
+interface Groups {
+  /** With MAIN: the entries that only hosts load. */
+  readonly hosts: Entries;
+  /** Each is a group of its own, and one file. */
+  readonly alone: Entries;
+  /** Groups of what only workers load. */
+  readonly workers: readonly Entries[];
+}
+
+/** Builds `groups` into `folder`. `finish` makes a file's final text. */
+export async function buildModules(
+  { hosts, alone, workers }: Groups,
+  folder: string,
+  finish: (code: string) => string,
+): Promise<void> {
+  const files = await bundle(hosts, (input) => ({
     chunkFileNames: "[name].js",
-    codeSplitting: grouping(new Set(Object.values(input))),
-    minify: false,
-  });
-  await bundle.close();
-  for (const file of output) {
-    if (file.type !== "chunk") {
-      throw new Error(`The build made ${file.fileName}, which is no module.`);
+    codeSplitting: grouping(input[MAIN]!, new Set(Object.values(input))),
+  }));
+  mergeHost(files);
+  const others = [
+    ...Object.entries(alone).map(([name, path]) =>
+      bundle({ [name]: path }, () => ({ codeSplitting: false }))
+    ),
+    ...workers.map((entries) => {
+      const [first = ""] = Object.keys(entries);
+      return bundle(entries, () => ({ chunkFileNames: `${first.split("/")[0]}/[name].js` }));
+    }),
+  ];
+  for (const group of others) {
+    for (const [name, code] of await group) {
+      if (files.has(name)) throw new Error(`The build makes ${name} twice.`);
+      files.set(name, code);
     }
-    // A seventh of the time that importing takes Node goes into spaces and comments. Names stay, and so do short lines,
-    // of which runtimes print the one that threw.
-    const { code } = await transform(file.code, {
-      minifyWhitespace: true,
-      lineLimit: 120,
-      target: "node22",
-    });
-    const path = join(folder, file.fileName);
+  }
+  for (const [name, code] of files) {
+    const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, finish(code));
+    writeFileSync(path, finish(await shrink(name, code)));
   }
 }

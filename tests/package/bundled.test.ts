@@ -3,35 +3,22 @@ import { build, type BuildOptions } from "esbuild";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
-import { inFolder, pack, run, runtimes, unpack } from "../support/package.ts";
+import { inFolder, run, runtimes, unpack, useProject } from "../support/package.ts";
 
 /** Another version, installed as `other`. */
 const OTHER = "9.9.9";
 
-let project = "";
-let remove = (): void => {};
-
-beforeAll(() =>
-  new Promise<void>((ready) =>
-    void inFolder(async (folder) => {
-      project = folder;
-      const { tarball } = pack(folder);
-      unpack(tarball, folder);
-      unpack(tarball, folder, "node_modules/other");
-      const dist = join(folder, "node_modules/other/dist");
-      const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
-      for (const name of names.filter((name) => name.endsWith(".js"))) {
-        const file = join(dist, name);
-        writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${VERSION}"`, `"${OTHER}"`));
-      }
-      ready();
-      await new Promise<void>((done) => remove = done);
-    })
-  )
-);
-afterAll(() => remove());
+const project = useProject(({ folder, tarball }) => {
+  unpack(tarball, folder, "node_modules/other");
+  const dist = join(folder, "node_modules/other/dist");
+  const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
+  for (const name of names.filter((name) => name.endsWith(".js"))) {
+    const file = join(dist, name);
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(VERSION, OTHER));
+  }
+});
 
 /** Bundles a program into one file, moves it into a folder of its own and runs it. */
 async function runBundled(
@@ -40,9 +27,9 @@ async function runBundled(
   options: BuildOptions = {},
 ): Promise<readonly string[]> {
   const format = options.format ?? "esm";
-  const outfile = join(project, format === "esm" ? "bundle.mjs" : "bundle.cjs");
+  const outfile = join(project.folder, format === "esm" ? "bundle.mjs" : "bundle.cjs");
   await build({
-    stdin: { contents: source, resolveDir: project },
+    stdin: { contents: source, resolveDir: project.folder },
     bundle: true,
     minify: true,
     platform: "node",
@@ -101,7 +88,7 @@ test("two versions in a bundle: workers are served by that of their host", async
 });
 
 test("a bundle finds another version installed where it was made", async () => {
-  const other = pathToFileURL(join(project, "node_modules/other/dist/mod.js")).href;
+  const other = pathToFileURL(join(project.folder, "node_modules/other/dist/mod.js")).href;
   const define = { "import.meta.url": JSON.stringify(other) };
   const [output] = await runBundled(program("heddle"), ["Node 26"], { define });
   expect(output).toContain(
@@ -189,7 +176,7 @@ async function runIn(sources: Readonly<Record<string, string>>, names: readonly 
   return await inFolder(async (folder) => {
     for (const [name, contents] of Object.entries(sources)) {
       await build({
-        stdin: { contents, resolveDir: project },
+        stdin: { contents, resolveDir: project.folder },
         bundle: true,
         platform: "node",
         logLevel: "silent",
@@ -247,11 +234,14 @@ test("a bundle that was split, whose workers do not load heddle/shared, is told 
   `;
   for (const line of ["", 'import "heddle/shared";']) {
     await inFolder(async (folder) => {
-      mkdirSync(join(project, "split"), { recursive: true });
-      writeFileSync(join(project, "split/main.mjs"), main);
-      writeFileSync(join(project, "split/tasks.mjs"), tasks(line));
+      mkdirSync(join(project.folder, "split"), { recursive: true });
+      writeFileSync(join(project.folder, "split/main.mjs"), main);
+      writeFileSync(join(project.folder, "split/tasks.mjs"), tasks(line));
       await build({
-        entryPoints: [join(project, "split/main.mjs"), join(project, "split/tasks.mjs")],
+        entryPoints: [
+          join(project.folder, "split/main.mjs"),
+          join(project.folder, "split/tasks.mjs"),
+        ],
         bundle: true,
         splitting: true,
         platform: "node",

@@ -1,8 +1,17 @@
 /** `examples/bundlers`, with each bundler that is a dev dependency: the output runs somewhere else, alone. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copy, inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
+import { describe, expect, test } from "vitest";
+import {
+  copy,
+  inFolder,
+  link,
+  root,
+  run,
+  runtimes,
+  unpack,
+  useProject,
+} from "../support/package.ts";
 
 const tools: Readonly<Record<string, string>> = {
   "esbuild": "Node 26",
@@ -12,31 +21,17 @@ const tools: Readonly<Record<string, string>> = {
 };
 const expected = "36 HEDDLE!";
 
-let project = "";
-let tarball = "";
-let remove = (): void => {};
-
-beforeAll(async () => {
-  await new Promise<void>((ready) =>
-    void inFolder(async (folder) => {
-      project = folder;
-      ({ tarball } = pack(folder));
-      unpack(tarball, folder);
-      for (const name of ["esbuild", "rollup", "vite"]) link(name, folder);
-      copy(join(root, "examples/bundlers"), join(folder, "bundlers"));
-      ready();
-      await new Promise<void>((done) => remove = done);
-    })
-  );
+const project = useProject(({ folder }) => {
+  for (const name of ["esbuild", "rollup", "vite"]) link(name, folder);
+  copy(join(root, "examples/bundlers"), join(folder, "bundlers"));
 });
-afterAll(() => remove());
 
 /** Builds the program with `tool`, and moves the output to `target`. */
 async function build(tool: string, target: string, ...flags: readonly string[]): Promise<void> {
-  const out = join(project, `out-${tool}`);
+  const out = join(project.folder, `out-${tool}`);
   const output = await run(
     [...runtimes[tools[tool]!]!, "build.mjs", out, ...flags],
-    join(project, "bundlers", tool),
+    join(project.folder, "bundlers", tool),
   );
   expect(output).not.toMatch(/error|exit code/i);
   renameSync(out, target);
@@ -60,7 +55,7 @@ describe.each(Object.keys(tools))("%s", (tool) => {
     await inFolder(async (folder) => {
       const target = join(folder, "elsewhere");
       await build(tool, target, "--external");
-      unpack(tarball, target);
+      unpack(project.tarball, target);
       for (const name of readers) {
         expect([name, await run([...runtimes[name]!, "main.mjs"], target)])
           .toEqual([name, expected]);
@@ -86,7 +81,7 @@ describe("bun build --sourcemap, whose sources are not shipped", () => {
     [`--sourcemap=${maps}`, "--external", "heddle", "--splitting"],
   ]))("%s %s %s", (...flags) =>
     inFolder(async (folder) => {
-      unpack(tarball, folder);
+      unpack(project.tarball, folder);
       mkdirSync(join(folder, "src"));
       writeFileSync(join(folder, "src/main.ts"), main);
       writeFileSync(join(folder, "src/tasks.ts"), "export const add = (n: number) => n + 1;\n");

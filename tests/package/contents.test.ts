@@ -17,9 +17,8 @@ const manifest = JSON.parse(read("package.json")) as {
 const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
-  /^dist\/(?:(?:knitting|piscina)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/(?:(?:heddle-worker|knitting|piscina|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/bundle\/(?:(?:knitting|piscina)\/)?[\w-]+\.js$/,
-  /^dist\/(?:bundle\/)?worker\/heddle-worker\.js$/,
   /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
 ];
 
@@ -81,15 +80,20 @@ describe("the ES modules", () => {
     }[];
 
   test.each(entries.map((entry) => entry.import))(
-    "$default exports what bundlers get",
+    "$default exports what bundlers get, and CommonJS tells so",
     async (paths) => {
       const names = async (path: string) =>
         Object.keys(await import(join(root, path)) as object).sort();
-      expect(await names(paths.default)).toEqual(await names(paths.module));
+      const exported = await names(paths.default);
+      expect(exported).toEqual(await names(paths.module));
+      const [, told = ""] = /\b0&&\(module\.exports=\{([^}]*)\}\);/
+        .exec(read(paths.default.replace(/js$/, "cjs")))!;
+      expect(told.split(",").map((name) => name.trim()).sort())
+        .toEqual(exported.filter((name) => name !== "default"));
     },
   );
 
-  test("a host loads four files, a worker two", () => {
+  test("a host loads one file, a worker one, and tasks one more", () => {
     const loadedBy = (path: string, loaded: Set<string> = new Set()): Set<string> => {
       if (loaded.has(path)) return loaded;
       loaded.add(path);
@@ -98,9 +102,14 @@ describe("the ES modules", () => {
       }
       return loaded;
     };
-    expect([...loadedBy("dist/mod.js")].sort())
-      .toEqual(["dist/base.js", "dist/host.js", "dist/mod.js", "dist/structs.js"]);
-    expect([...loadedBy("dist/worker/heddle-worker.js")].sort())
-      .toEqual(["dist/base.js", "dist/worker/heddle-worker.js"]);
+    const alone = ["mod.js", "heddle-worker.js", "task.js", "shared.js", "knitting/utils.js"];
+    for (const name of alone) expect([...loadedBy(`dist/${name}`)]).toEqual([`dist/${name}`]);
+  });
+
+  test("entry points of hosts share the host's one copy", async () => {
+    const load = async (name: string): Promise<Record<string, object>> =>
+      await import(join(root, "dist", name)) as Record<string, object>;
+    const { HeddleError, NoMachinesError } = { ...await load("mod.js"), ...await load("nats.js") };
+    expect(Object.getPrototypeOf(NoMachinesError)).toBe(HeddleError);
   });
 });

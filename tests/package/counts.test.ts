@@ -7,8 +7,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copy, inFolder, pack, root, run, runtimes, unpack } from "../support/package.ts";
+import { describe, expect, test } from "vitest";
+import { copy, root, run, runtimes, useProject } from "../support/package.ts";
 
 interface Script {
   readonly url: string;
@@ -33,25 +33,13 @@ const LIMITS: Counts = {
   host: 825,
   worker: 400,
   shutdown: 78,
-  hostBytes: 497_000,
-  workerBytes: 262_000,
+  hostBytes: 358_000,
+  workerBytes: 165_000,
 };
 
-let project = "";
-let remove = (): void => {};
-
-beforeAll(() =>
-  new Promise<void>((ready) =>
-    void inFolder(async (folder) => {
-      project = folder;
-      unpack(pack(folder).tarball, folder);
-      copy(join(root, "tests/fixtures/scripts/start-counts.ts"), join(folder, "start.mts"));
-      ready();
-      await new Promise<void>((resolve) => remove = resolve);
-    })
-  ), 60_000);
-
-afterAll(() => remove());
+const project = useProject(({ folder }) =>
+  copy(join(root, "tests/fixtures/scripts/start-counts.ts"), join(folder, "start.mts"))
+);
 
 const isOwn = ({ url }: Script): boolean => url.includes("/node_modules/heddle/");
 
@@ -71,10 +59,10 @@ function bytesOf(scripts: readonly Script[]): number {
 }
 
 async function countStart(kind: "number" | "object"): Promise<Counts> {
-  const folder = join(project, `coverage-${kind}`);
+  const folder = join(project.folder, `coverage-${kind}`);
   mkdirSync(folder);
   const command = ["env", `NODE_V8_COVERAGE=${folder}`, ...runtimes["Node 26"]!, "start.mts", kind];
-  expect(await run(command, project)).toBe("");
+  expect(await run(command, project.folder)).toBe("");
   // coverage-<process>-<milliseconds>-<thread>.json; the worker writes one, when it ends.
   const files = readdirSync(folder).map((name) => {
     const [, atMs = "", thread = ""] = name.match(/-(\d+)-(\d+)\.json$/) ?? [];

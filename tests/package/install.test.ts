@@ -14,23 +14,26 @@ await pool.shutdown();
 /** Bare functions, a declared task with a struct, and objects of both copies: CommonJS here, ES module there. */
 const commonJs = `
 const { createPool, isMain, Envelope, StructError, transfer } = require("heddle");
-const { f64, struct, task } = require("heddle/task");
+const { f64, struct, task, view } = require("heddle/task");
 exports.add = (a, b) => a + b;
 exports.mirror = task({ args: [struct({ x: f64, y: f64 })], f: ({ x, y }) => ({ x: y, y: x }) });
+exports.show = task({ args: [view(struct({ x: f64 }))], f: (shown) => shown });
 exports.wrap = (bytes) => new Envelope({ length: bytes.length }, bytes);
 async function run() {
   const modules = await import("heddle");
-  const { add, mirror, wrap } = exports;
-  const pool = createPool({ threads: 1 })({ add, mirror, wrap });
+  const { add, mirror, show, wrap } = exports;
+  const pool = createPool({ threads: 1 })({ add, mirror, show, wrap });
   const { x } = await pool.call.mirror({ x: 1, y: 2 });
   const bytes = new Uint8Array(8);
   const wrapped = await pool.call.wrap(modules.transfer(bytes));
   const error = await pool.call.mirror({ x: "1", y: 2 }).catch((error) => error);
+  const refusal = await pool.call.show({ x: 1 }).catch(({ message }) => message);
   await pool.shutdown();
   console.log(
     await require("./relative.cjs").call(), x, bytes.length, modules !== require("heddle"),
     wrapped instanceof Envelope && wrapped instanceof modules.Envelope && wrapped.header.length,
     error instanceof StructError && error instanceof modules.HeddleError && error.code,
+    refusal.includes("it is a view"),
   );
 }
 if (isMain) void run();
@@ -60,7 +63,7 @@ async function expectToRun(project: string, names = Object.keys(runtimes)): Prom
   for (const name of names) {
     expect([name, await run([...runtimes[name]!, "main.mjs"], project)]).toEqual([name, "42"]);
     expect([name, await run([...runtimes[name]!, "main.cjs"], project)])
-      .toEqual([name, "3 2 0 true 8 HEDDLE_STRUCT_MISMATCH"]);
+      .toEqual([name, "3 2 0 true 8 HEDDLE_STRUCT_MISMATCH true"]);
   }
 }
 

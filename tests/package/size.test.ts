@@ -6,11 +6,11 @@ import { build, type Metafile } from "esbuild";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { inFolder, pack, root, run, runtimes, unpack } from "../support/package.ts";
+import { describe, expect, test } from "vitest";
+import { root, run, runtimes, useProject } from "../support/package.ts";
 
 const KIB = 1024;
-const worker = "./node_modules/heddle/dist/bundle/worker/heddle-worker.js";
+const worker = "./node_modules/heddle/dist/bundle/heddle-worker.js";
 
 interface Budget {
   readonly source: string;
@@ -49,20 +49,7 @@ const programs: Readonly<Record<string, Budget>> = {
   },
 };
 
-let project = "";
-let remove = (): void => {};
-
-beforeAll(() =>
-  new Promise<void>((ready) =>
-    void inFolder(async (folder) => {
-      project = folder;
-      unpack(pack(folder).tarball, folder);
-      ready();
-      await new Promise<void>((done) => remove = done);
-    })
-  )
-);
-afterAll(() => remove());
+const project = useProject();
 
 /** A minified bundle in several files, in memory. */
 const split = {
@@ -78,12 +65,14 @@ const split = {
 /** Bundles `source`: the files that it loads at its start. */
 async function bundle(source: string): Promise<string> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: source, resolveDir: project },
+    stdin: { contents: source, resolveDir: project.folder },
     ...split,
-    absWorkingDir: project,
-    outdir: join(project, "out"),
+    absWorkingDir: project.folder,
+    outdir: join(project.folder, "out"),
   });
-  const texts = new Map(outputFiles.map(({ path, text }) => [relative(project, path), text]));
+  const texts = new Map(
+    outputFiles.map(({ path, text }) => [relative(project.folder, path), text]),
+  );
   const { outputs } = metafile;
   const entry = Object.keys(outputs).find((path) => outputs[path]!.entryPoint === "<stdin>")!;
   return [...loadedBy(entry, outputs)].map((path) => texts.get(path)!).join("\n");
@@ -207,7 +196,7 @@ if (isMain) void run();
 test.each([["split", true], ["whole", false]] as const)(
   "structs work, %s",
   async (_, splitting) => {
-    const folder = join(project, "structs");
+    const folder = join(project.folder, "structs");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "mirror.mjs"), structs);
     for (const other of ["true", "false"]) {

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -57,6 +58,24 @@ export async function inFolder<Result>(use: (folder: string) => Promise<Result>)
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+export interface Project {
+  readonly folder: string;
+  readonly tarball: string;
+}
+
+/** A project with the package, which all tests of a file share. `prepare` adds to it. */
+export function useProject(prepare: (project: Project) => void = () => {}): Project {
+  const project = { folder: "", tarball: "" };
+  beforeAll(() => {
+    project.folder = mkdtempSync(join(tmpdir(), "heddle-package-"));
+    project.tarball = pack(project.folder).tarball;
+    unpack(project.tarball, project.folder);
+    prepare(project);
+  });
+  afterAll(() => rmSync(project.folder, { recursive: true, force: true }));
+  return project;
 }
 
 export function copy(from: string, to: string): void {

@@ -68,8 +68,8 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./dist/bundle/shared.js",
     "./dist/shared.js",
     "./dist/shared.cjs",
-    "./dist/bundle/worker/heddle-worker.js",
-    "./dist/worker/heddle-worker.js",
+    "./dist/bundle/heddle-worker.js",
+    "./dist/heddle-worker.js",
     // These set what lanes need in browsers.
     "./dist/browser/**",
     "./src/lane/mirror/install.ts",
