@@ -12,6 +12,7 @@ import {
   WorkerStartError,
 } from "../../errors.ts";
 import type { PoolEvents } from "../observe/pool-events.ts";
+import type { TaskDescription } from "../../protocol/start-data.ts";
 import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
