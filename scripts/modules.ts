@@ -1,20 +1,57 @@
 /**
  * Builds the ES modules that runtimes load: few files, since each costs Node half a millisecond at the start of a program
  * and of every worker, beside its text. A host loads `mod.js`, `host.js`, `base.js` and `structs.js`, a worker
- * `worker/heddle-worker.js` and `base.js`; `shared.js` (heddle/shared) needs no more than `base.js`. Bundlers get more and smaller files (tsup.config.ts).
+ * `worker/heddle-worker.js` and `base.js`; files of `LATER` follow when something uses them. `shared.js` (heddle/shared) needs no
+ * more than `base.js`. Bundlers get more and smaller files (tsup.config.ts).
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
-import { type CodeSplittingOptions, rolldown } from "rolldown";
+import { type CodeSplittingOptions, type Plugin, rolldown } from "rolldown";
 
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
 const root: string = fileURLToPath(new URL("../", import.meta.url));
 const MAIN: string = join(root, "src/mod.ts");
 const SHARED: string = join(root, "src/mod-shared.ts");
 const TASK: string = join(root, "src/mod-task.ts");
 const WORKER: string = join(root, "src/worker/entry.ts");
 const STRUCTS: string = join(root, "src/codec/struct/");
+
+/**
+ * Files that are loaded when they are needed, and the modules whose function loads them. The name of the folder changes with the version,
+ * so that a program does not load them from another heddle that was installed while it ran.
+ */
+const LATER: Readonly<Record<string, string>> = {
+  [`later-${VERSION}/structs`]: "src/codec/struct/later.ts",
+  [`later-${VERSION}/rare-parts`]: "src/api/pool/later.ts",
+};
+
+/** `import { x } from "./file.ts"; export const loadX = (): typeof x => x;` */
+const LATER_SOURCE =
+  /^import \{ (\w+) \} from "(.+)";\s+export const (\w+) = \(\): typeof (\w+) => \4;\s*$/m;
+
+function laterSource(path: string) {
+  const text = readFileSync(path, "utf8");
+  const [, name = "", from = "", exported = ""] = LATER_SOURCE.exec(text) ?? [];
+  if (name === "") throw new Error(`${path} is not of the form that the build replaces.`);
+  return { name, exported, path: join(path, "..", from) };
+}
+
+/** Replaces the modules of `LATER`. */
+const later: Plugin = {
+  name: "later",
+  load: (id) => {
+    const [file] = Object.entries(LATER).find(([, path]) => join(root, path) === id) ?? [];
+    if (file === undefined) return undefined;
+    const { name, exported } = laterSource(id);
+    const loader = JSON.stringify(join(root, "src/runtimes/load-file.ts"));
+    return `import { loadFile } from ${loader};\n` +
+      `export const ${exported} = () => loadFile("./${file}.js").${name};\n`;
+  },
+};
 
 type Module = { readonly importedIds: readonly string[] } | null;
 
@@ -65,9 +102,13 @@ export async function buildModules(
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, path]) => [name, join(root, path)]),
   );
+  for (const [file, path] of Object.entries(LATER)) {
+    input[file] = laterSource(join(root, path)).path;
+  }
   const bundle = await rolldown({
     input,
     platform: "node",
+    plugins: [later],
     external: [/^node:/, /^@nats-io\//],
     preserveEntrySignatures: "allow-extension", // that groups may be made; no entry is imported by another file
     checks: { preferBuiltinFeature: false },

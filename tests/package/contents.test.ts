@@ -20,6 +20,7 @@ const PATTERNS: readonly RegExp[] = [
   /^dist\/(?:(?:knitting|piscina)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/bundle\/(?:(?:knitting|piscina)\/)?[\w-]+\.js$/,
   /^dist\/(?:bundle\/)?worker\/heddle-worker\.js$/,
+  /^dist\/later-[\d.]+\/[\w-]+\.js$/,
   /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
 ];
 

@@ -5,7 +5,7 @@
 import { Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
-import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
+import type { SyncProxy } from "../calls/sync-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
@@ -13,15 +13,16 @@ import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
-import { createOpenScope } from "../scopes/scope.ts";
 import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
-import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
+import type { CpuProfile, ProfileOptions, Profiling } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
+import { rareParts } from "./later.ts";
+import type { RareParts } from "./rare-parts.ts";
 import type { Pool } from "./pool-types.ts";
 import { callerOf } from "../../realm/call-site.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
@@ -234,7 +235,7 @@ class ThreadPool extends SafeEventTarget {
   readonly #isKnown: () => boolean;
   readonly #mapping: Mapping;
   #sync: SyncProxy | undefined;
-  #scope: ReturnType<typeof createOpenScope> | undefined;
+  #scope: ReturnType<RareParts["createOpenScope"]> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
@@ -283,14 +284,14 @@ class ThreadPool extends SafeEventTarget {
     return this.#sync ??= this.#createSync();
   }
 
-  get scope(): ReturnType<typeof createOpenScope> {
+  get scope(): ReturnType<RareParts["createOpenScope"]> {
     return this.#scope ??= this.#createScope();
   }
 
   #createSync(): SyncProxy {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
     const { blocking, requests, supervisor, cancellation } = this.#core.parts;
-    return createSyncProxy(this.#spec, {
+    return rareParts().createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
@@ -301,12 +302,19 @@ class ThreadPool extends SafeEventTarget {
     });
   }
 
-  #createScope(): ReturnType<typeof createOpenScope> {
+  #createScope(): ReturnType<RareParts["createOpenScope"]> {
     const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
     const { runtime } = this.#spec;
     const mapping = this.#mapping;
     const sync = (): SyncProxy => this.sync;
-    return createOpenScope({ calls: this.call, sync, mapping, cancellation, lateRuns, runtime });
+    return rareParts().createOpenScope({
+      calls: this.call,
+      sync,
+      mapping,
+      cancellation,
+      lateRuns,
+      runtime,
+    });
   }
 
   get needsDrain(): boolean {
@@ -332,7 +340,7 @@ class ThreadPool extends SafeEventTarget {
   ): Promise<CpuProfile> => {
     try {
       const { parts: { supervisor } } = this.#core;
-      this.#profiling ??= new Profiling({
+      this.#profiling ??= new (rareParts().Profiling)({
         threads: () => supervisor.threads,
         isClosing: () => this.#core.isClosing,
         events: this,
