@@ -2,10 +2,11 @@
  * Builds the ES modules that runtimes load. A host loads one file and a worker one, since each file costs Node one to three
  * milliseconds at the start of a program and of every worker, beside its text. Neither shares a file with the other: what both
  * need is in both. `heddle/task` and `heddle/shared`, which hosts and workers load, have all they need as well, and agree with
- * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. Bundlers get more and smaller files
+ * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. What
+ * most programs never use is in files that are loaded at their first use (`LATER`). Bundlers get more and smaller files
  * (tsup.config.ts).
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -17,6 +18,9 @@ import {
 } from "rolldown";
 import { shrink } from "./shrink.ts";
 
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
 const root: string = fileURLToPath(new URL("../", import.meta.url));
 
 /** Sources by the path of their output without `.js`. */
@@ -43,6 +47,48 @@ function grouping(main: string, entries: ReadonlySet<string>): CodeSplittingOpti
     }],
   };
 }
+
+/**
+ * Files that are loaded when they are needed, and the modules whose function loads them. The name of the folder changes with the version,
+ * so that a program does not load them from another heddle that was installed while it ran.
+ */
+const LATER: Readonly<Record<string, string>> = {
+  [`later-${VERSION}/structs`]: "src/codec/struct/later.ts",
+  [`later-${VERSION}/rare-parts`]: "src/api/pool/later.ts",
+};
+/** Those that share the copy of the host; the others hold all they need, since workers load them too. */
+const LATER_OF_HOSTS: readonly string[] = [`later-${VERSION}/rare-parts`];
+
+/** `import { x } from "./file.ts"; export const loadX = (): typeof x => x;` */
+const LATER_SOURCE =
+  /^import \{ (\w+) \} from "(.+)";\s+export const (\w+) = \(\): typeof (\w+) => \4;\s*$/m;
+
+function laterSource(path: string) {
+  const text = readFileSync(join(root, path), "utf8");
+  const [, name = "", from = "", exported = ""] = LATER_SOURCE.exec(text) ?? [];
+  if (name === "") throw new Error(`${path} is not of the form that the build replaces.`);
+  return { name, exported, path: join(path, "..", from) };
+}
+
+function laterEntries(isOfHosts: boolean): Entries {
+  return Object.fromEntries(
+    Object.entries(LATER).filter(([file]) => LATER_OF_HOSTS.includes(file) === isOfHosts)
+      .map(([file, path]) => [file, laterSource(path).path]),
+  );
+}
+
+/** Replaces the modules of `LATER`. */
+const later: Plugin = {
+  name: "later",
+  load: (id) => {
+    const [file, path] = Object.entries(LATER).find(([, path]) => join(root, path) === id) ?? [];
+    if (path === undefined) return undefined;
+    const { name, exported } = laterSource(path);
+    const loader = JSON.stringify(join(root, "src/runtimes/load-file.ts"));
+    return `import { loadFile } from ${loader};\n` +
+      `export const ${exported} = () => loadFile("./${file}.js").${name};\n`;
+  },
+};
 
 type Module = { readonly importedIds: readonly string[] } | null;
 
@@ -77,7 +123,7 @@ async function bundle(
     input,
     platform: "node",
     external: [/^node:/, /^@nats-io\//],
-    plugins: [toWorker],
+    plugins: [toWorker, later],
     preserveEntrySignatures: "allow-extension", // that chunks may import what an entry holds
     checks: { preferBuiltinFeature: false },
   });
@@ -148,13 +194,13 @@ export async function buildModules(
   folder: string,
   finish: (code: string) => string,
 ): Promise<void> {
-  const files = await bundle(hosts, (input) => ({
+  const files = await bundle({ ...hosts, ...laterEntries(true) }, (input) => ({
     chunkFileNames: "[name].js",
     codeSplitting: grouping(input[MAIN]!, new Set(Object.values(input))),
   }));
   mergeHost(files);
   const others = [
-    ...Object.entries(alone).map(([name, path]) =>
+    ...Object.entries({ ...alone, ...laterEntries(false) }).map(([name, path]) =>
       bundle({ [name]: path }, () => ({ codeSplitting: false }))
     ),
     ...workers.map((entries) => {

@@ -49,22 +49,13 @@ import { CallEntry } from "../../host/observe/call-entry.ts";
 import type { DebugLog } from "../../host/observe/debug-log.ts";
 import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
-import { createBlocking } from "./blocking.ts";
-import {
-  createBroadcasts,
-  createCancellation,
-  createDeadlines,
-  createLateRuns,
-  createSignals,
-  createStreams,
-} from "./features.ts";
-import { createInlineExecutor } from "./inlining.ts";
+import { createCancellation, createDeadlines, createSignals, createStreams } from "./features.ts";
+import { rareParts } from "./later.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
 import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
-import { createRequests } from "./host-requests.ts";
 import type { FeatureParts, PoolParts } from "./parts.ts";
 
 export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
@@ -113,7 +104,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
     this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
     if (options.inliner !== undefined) {
-      this.dispatcher.waiting.inliner = createInlineExecutor(spec, options.inliner, this);
+      this.dispatcher.waiting.inliner = rareParts().createInlineExecutor(
+        spec,
+        options.inliner,
+        this,
+      );
     }
     this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
       this.dispatcher.checkLanes();
@@ -227,11 +222,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   get broadcasts(): Broadcasts {
-    return this.made.broadcasts ??= createBroadcasts(this);
+    return this.made.broadcasts ??= rareParts().createBroadcasts(this);
   }
 
   get requests(): HostRequests {
-    return this.made.requests ??= createRequests(this);
+    return this.made.requests ??= rareParts().createRequests(this);
   }
 
   get streams(): StreamCalls {
@@ -244,11 +239,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   get lateRuns(): LateRuns {
-    return this.dispatcher.inFlight.lateRuns ??= createLateRuns(this);
+    return this.dispatcher.inFlight.lateRuns ??= rareParts().createLateRuns(this);
   }
 
   get blocking(): BlockingWait {
-    return this.made.blocking ??= createBlocking(this);
+    return this.made.blocking ??= rareParts().createBlocking(this);
   }
 
   /** Whether a worker takes calls, is starting, or may be started. */
