@@ -74,6 +74,9 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^codec\/(kinds\/(borrow|handles|wrappers)|support\/(transfer|uncloneable|platform|describe|path))\./,
     /^realm\/handles\./,
   ],
+  "makers of features, called at their first use": [
+    /^api\/pool\/((rare-)?features|rare-parts|inlining)\./,
+  ],
   "mirrored lanes": [
     /^lane\/mirror\//,
     /^lane\/gated-consumer\./,
