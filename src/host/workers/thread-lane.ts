@@ -146,9 +146,9 @@ export class ThreadLane implements Lane, Receiver {
     this.#responseSpace = responseSpace;
     this.#requestSpace = requestSpace;
     this.#mirror = mirror;
-    this.#handle.onMessage((message) => this.#onMessage(message));
+    this.#handle.onMessage(this.#onMessage);
     this.#handle.onError((error) => this.#onUncaught(error));
-    this.#handle.onExit((exitCode) => this.#onExit(exitCode));
+    this.#handle.onExit(this.#onExit);
     const { startTimeoutMs } = options;
     this.#startLimit = limitStart(runtime, startTimeoutMs, () => {
       this.fail(lateStart(startTimeoutMs, start.taskModule));
@@ -325,7 +325,7 @@ export class ThreadLane implements Lane, Receiver {
     timer.clear();
   }
 
-  #onMessage(received: unknown): void {
+  readonly #onMessage = (received: unknown): void => {
     if (received === WAKE) {
       this.#events.onWake(this);
       return;
@@ -368,7 +368,7 @@ export class ThreadLane implements Lane, Receiver {
       case "unhandledRejection":
         this.#events.onUnhandledRejection(this.id, unpackError(this.#runtime, message.error));
     }
-  }
+  };
 
   /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
   checkLife(isTick: boolean): boolean {
@@ -414,7 +414,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#owner.onReady(this);
   }
 
-  #onExit(exitCode: number | undefined): void {
+  readonly #onExit = (exitCode: number | undefined): void => {
     if (this.#state === "gone") return;
     const wasStarting = this.#state === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
@@ -445,5 +445,5 @@ export class ThreadLane implements Lane, Receiver {
     if (isCertain && this.#runtime.blocks) {
       giveLaneMemory(this.#control.buffer, this.#options.ringSizes);
     }
-  }
+  };
 }

@@ -65,7 +65,7 @@ export class Watchdog {
     if (this.#isHolding || this.#isStopped) return false;
     this.#isHolding = true;
     if (this.#timer === undefined) {
-      this.#timer = this.#runtime.setInterval(() => this.#tick(), SAFETY_INTERVAL_MS);
+      this.#timer = this.#runtime.setInterval(this.#tick, SAFETY_INTERVAL_MS);
     } else this.#timer.ref();
     return true;
   }
@@ -105,7 +105,7 @@ export class Watchdog {
     this.#suspects = suspects;
   }
 
-  #tick(): void {
+  readonly #tick = (): void => {
     if (this.#isHolding) {
       this.check();
       this.#onTick();
@@ -113,5 +113,5 @@ export class Watchdog {
       this.#timer?.clear();
       this.#timer = undefined;
     }
-  }
+  };
 }
