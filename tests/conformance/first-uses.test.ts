@@ -68,11 +68,4 @@ describe("a host that blocks", () => {
       expect(await late).toMatchObject({ name: "TimeoutError" });
     },
   );
-
-  test("makes no use of a limit that ended before", async () => {
-    const pool = await readyPool(1);
-    await pool.call.later.with({ timeoutMs: 30 })(1);
-    for (let times = 0; times < 10; times++) pool.sync.later(5);
-    expect(pool.stats()).toMatchObject({ timedOut: 0, failed: 0 });
-  });
 });

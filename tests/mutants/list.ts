@@ -330,9 +330,15 @@ const limits: Room = {
     "unit/host/limits",
     "unit/host/lanes",
     "unit/sync",
-    ...conformance("abort", "timeout", "hard-timeout"),
+    ...conformance("first-uses", "abort", "timeout", "hard-timeout"),
   ],
   mutants: [
+    {
+      file: "runtimes/common.ts",
+      from: "if (dueMs <= nowMs) run();",
+      to: "",
+      fault: "a host that blocks keeps no time limits",
+    },
     {
       file: "host/limits/cancellation.ts",
       from: "if (mustNotify) lane.notifyAbort(slot, generation, reason);",

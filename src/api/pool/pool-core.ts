@@ -35,10 +35,10 @@ const FORGOTTEN_MS = 1000;
 
 const NOT_BEGUN = "The pool was closed before this call began.";
 
-export class PoolCore extends HostSide {
-  /** Whether this thread has printed the warning about pools that were collected while open. */
-  static #hasWarnedOfForgotten = false;
+/** Whether this thread has printed the warning about pools that were collected while open. */
+let hasWarnedOfForgotten = false;
 
+export class PoolCore extends HostSide {
   readonly ready: Promise<void>;
   readonly #runtime: Runtime;
   readonly #moduleTasks: ModuleTasks | undefined;
@@ -189,8 +189,8 @@ export class PoolCore extends HostSide {
 
   #closeForgotten(): void {
     if (this.#closing !== undefined) return;
-    if (!PoolCore.#hasWarnedOfForgotten) {
-      PoolCore.#hasWarnedOfForgotten = true;
+    if (!hasWarnedOfForgotten) {
+      hasWarnedOfForgotten = true;
       this.#runtime.warn(
         "heddle: a pool that is no longer referenced was closed. Close pools by shutdown() or `await using`; " +
           "keepAlive: true keeps a pool open.",
@@ -268,9 +268,9 @@ export class PoolCore extends HostSide {
 
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
   override onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
-    super.onWorkerExit(exit, error);
-    const { debug } = this;
+    const { debug, made } = this;
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
+    made.requests?.onEnded(workerId);
     this.#readyMs.delete(workerId);
     if (debug?.workers === true) debug.print(describeExit(exit));
     const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };

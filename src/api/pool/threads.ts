@@ -7,7 +7,6 @@ import { warmUp } from "../../lane/warm-up.ts";
 import { ASYNC, KIND_MASK, SHORT } from "../../metering/task-timings.ts";
 import type { PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerHandle } from "../../runtimes/runtime.ts";
-import type { ResolvedOptions } from "../options/options.ts";
 import { startFailure } from "../options/worker-options.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -19,9 +18,12 @@ export function startThreads(
   { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
 ): LaneOptions["spawn"] {
   const { name, thread, setup } = options.workerOptions;
-  const tasks = taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule];
-  const others = [setup, options.context?.run].filter((url) => url !== undefined);
-  const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
+  const modules: string[] = [];
+  for (const url of [setup, options.context?.run]) {
+    if (url !== undefined) modules.push(runtime.toModuleUrl(url));
+  }
+  if (taskModule !== undefined) modules.push(taskModule);
+  else for (const { moduleUrl } of sources) modules.push(moduleUrl);
   const { workerLimits: limits } = options;
   const spawn = (workerId: number): WorkerHandle => {
     try {
@@ -30,7 +32,13 @@ export function startThreads(
       throw startFailure(error, thread);
     }
   };
-  let first = options.minThreads > 0 ? spawnFirst(spawn, options) : undefined;
+  let first: WorkerHandle | undefined;
+  try {
+    if (options.minThreads > 0) first = spawn(0);
+  } catch (error) {
+    // Otherwise the supervisor tries again, and deals with the failure.
+    if (options.onUnavailable === "error") throw error;
+  }
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
   return (workerId) => {
@@ -38,18 +46,6 @@ export function startThreads(
     first = undefined;
     return handle;
   };
-}
-
-function spawnFirst(
-  spawn: LaneOptions["spawn"],
-  { onUnavailable }: ResolvedOptions,
-): WorkerHandle | undefined {
-  try {
-    return spawn(0);
-  } catch (error) {
-    if (onUnavailable === "error") throw error;
-    return undefined; // the supervisor tries again, and deals with the failure
-  }
 }
 
 export function laneOptionsOf(

@@ -332,10 +332,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     this.cancellation.rejectLost(call, error);
   }
 
-  onWorkerExit(exit: WorkerExit, _error: WorkerLostError | undefined): void {
-    this.made.requests?.onEnded(exit.workerId);
-  }
-
   abstract onBusy(): void;
   abstract onEmpty(): void;
   abstract onOnlyIdleStreams(): void;
@@ -349,6 +345,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   abstract onUnhandledRejection(workerId: number, error: Error): void;
   abstract onMessage(workerId: number, message: unknown): void;
   abstract onWorkerStart(workerId: number): void;
+  abstract onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
   abstract onThreadAbandoned(workerId: number): void;
 
   /** The receivers of wake-ups, for the safety check. */
