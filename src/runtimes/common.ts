@@ -61,7 +61,7 @@ function createParent(port: HostPort | undefined): ParentHandle {
         if (process.listenerCount("unhandledRejection") === 1) listener(reason);
       }),
     onUncaught: (listener) => onUncaught = listener,
-    onExit: (listener) => void process.on("exit", listener),
+    onExit: process.on.bind(process, "exit"),
     isTerminating: () => isTerminating,
     writeDirectly,
     flushOutput: (callback) => {
@@ -110,12 +110,13 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
   }
 }
 
-/** Also wraps an interval, since `clearTimeout` clears both. */
-function createTimer(handle: ReturnType<typeof setTimeout>): Timer {
+/** Methods bound: each function of our own would be compiled when the first pool starts. `clearTimeout` also clears an interval. */
+function createTimer(start: typeof setTimeout, callback: () => void, ms: number): Timer {
+  const handle = start(callback, ms);
   return {
-    ref: () => void handle.ref(),
-    unref: () => void handle.unref(),
-    clear: () => clearTimeout(handle),
+    ref: handle.ref.bind(handle),
+    unref: handle.unref.bind(handle),
+    clear: clearTimeout.bind(undefined, handle),
   };
 }
 
@@ -244,14 +245,14 @@ export function createRuntime(
     pause,
     // Costs 23 ns; `queueMicrotask` costs 122 on Node 22.
     microtask: (callback) => void then.call(settled, callback),
-    macrotask: (callback) => void setImmediate(callback),
+    macrotask: setImmediate,
     turnsPerYield: 1,
     losesAsyncWakes: false,
     isPromise,
     createContext,
     ...ofProcess,
-    setInterval: (callback, intervalMs) => createTimer(setInterval(callback, intervalMs)),
-    setTimeout: (callback, delayMs) => createTimer(setTimeout(callback, delayMs)),
+    setInterval: createTimer.bind(undefined, setInterval as typeof setTimeout),
+    setTimeout: createTimer.bind(undefined, setTimeout),
     directOutputs: () => [],
     takesExecArgv: false,
     confineSelf: () => {},

@@ -24,7 +24,7 @@ import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
-import { atCaller, captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
+import { captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
 import { SERVED_URL } from "../../realm/served-modules.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
@@ -39,13 +39,12 @@ import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { placeAt } from "./start-origin.ts";
 
-const finder = moduleFinder(currentRuntime);
-
 const NO_SYNC =
   "pool.sync is not for browsers: a thread that waits gets no messages there. Use pool.call.";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
+const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
 
 /**
  * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
@@ -141,7 +140,7 @@ function prepare(options: PoolOptions): Prepared {
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
   const located = setup === undefined && context === undefined
     ? resolved
-    : locateModules(resolved, caller(), finder);
+    : locateModules(resolved, caller(), moduleFinder(currentRuntime));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
     common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode },
@@ -165,7 +164,11 @@ function createFrom(
       ? SERVED_URL
       : given instanceof BuiltinURL
       ? given.href
-      : moduleUrlOf(String(given), isRelative(String(given)) ? caller() : undefined, finder);
+      : moduleUrlOf(
+        String(given),
+        isRelative(String(given)) ? caller() : undefined,
+        moduleFinder(currentRuntime),
+      );
     const tasks = new ModuleTasks(url, runtime);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = {
@@ -215,6 +218,7 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
+  const finder = moduleFinder(currentRuntime);
   return Object.keys(tasks).map((name, index) => {
     return {
       name,
@@ -226,28 +230,16 @@ function locateTasks(
   });
 }
 
-/** Not in the constructor: a function that the core keeps would share a scope with these, and so keep the handle. */
-function bindMapping(mapping: Mapping): Pick<Mapping, "map" | "forEach" | "reduce"> {
-  return {
-    map: atCaller((call, items, options) => mapping.map(call, items, options)),
-    forEach: (call, items, options) => mapping.forEach(call, items, options),
-    reduce: (call, items, options) => mapping.reduce(call, items, options),
-  };
-}
-
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
-  readonly broadcast: BroadcastProxy;
-  readonly map: Mapping["map"];
-  readonly forEach: Mapping["forEach"];
-  readonly reduce: Mapping["reduce"];
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
-  readonly #mapping: Mapping;
+  #broadcast: BroadcastProxy | undefined;
+  #mapping: Mapping | undefined;
   #sync: SyncProxy | undefined;
   #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
@@ -266,8 +258,8 @@ class ThreadPool extends SafeEventTarget {
       placeError: (pool, error) => placeAt((pool as ThreadPool).#origin, error),
     });
     const { parts, ready } = this.#core;
-    const { dispatcher, entry: ownEntry, broadcasts, streams } = parts;
-    const entry = withMappedErrors(ownEntry, spec.options.mapError);
+    const { dispatcher, broadcasts, streams } = parts;
+    const entry = withMappedErrors(parts.entry, spec.options.mapError);
     this.#spec = spec;
     this.#entry = entry;
     this.ready = ready;
@@ -288,13 +280,39 @@ class ThreadPool extends SafeEventTarget {
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
-    this.broadcast = createBroadcastProxy(spec, broadcasts, ownEntry, isKnown, this);
-    this.#mapping = new Mapping(this, spec.options.maxThreads, spec.runtime);
-    ({ map: this.map, forEach: this.forEach, reduce: this.reduce } = bindMapping(this.#mapping));
     this.#core.start();
   }
 
-  // Created when they are used: most pools need neither.
+  // Created when they are used: most pools need none of them.
+  get broadcast(): BroadcastProxy {
+    const { broadcasts, entry } = this.#core.parts;
+    return this.#broadcast ??= createBroadcastProxy(
+      this.#spec,
+      broadcasts,
+      entry,
+      this.#isKnown,
+      this,
+    );
+  }
+
+  get #mapper(): Mapping {
+    const { options: { maxThreads }, runtime } = this.#spec;
+    return this.#mapping ??= new Mapping(this, maxThreads, runtime);
+  }
+
+  // Getters instead of methods, so that they survive destructuring.
+  get map(): Mapping["map"] {
+    return this.#mapper.bound.map;
+  }
+
+  get forEach(): Mapping["forEach"] {
+    return this.#mapper.bound.forEach;
+  }
+
+  get reduce(): Mapping["reduce"] {
+    return this.#mapper.bound.reduce;
+  }
+
   get sync(): SyncProxy {
     return this.#sync ??= this.#createSync();
   }
@@ -320,7 +338,7 @@ class ThreadPool extends SafeEventTarget {
   #createScope(): ReturnType<typeof createOpenScope> {
     const { cancellation, dispatcher: { inFlight: { lateRuns } } } = this.#core.parts;
     const { runtime } = this.#spec;
-    const mapping = this.#mapping;
+    const mapping = this.#mapper;
     const sync = (): SyncProxy => this.sync;
     return createOpenScope({ calls: this.call, sync, mapping, cancellation, lateRuns, runtime });
   }
@@ -359,10 +377,12 @@ class ThreadPool extends SafeEventTarget {
     }
   };
 
-  readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
+  readonly shutdown = (options?: number | ShutdownOptions): Promise<void> => {
     try {
-      const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
-      this.#mapping.warnOfUnread();
+      const { timeoutMs, isQueuedRun } = options === undefined
+        ? DEFAULT_SHUTDOWN
+        : checkShutdown(options, undefined);
+      this.#mapping?.warnOfUnread();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

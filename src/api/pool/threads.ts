@@ -7,7 +7,6 @@ import { warmUp } from "../../lane/warm-up.ts";
 import { ASYNC, KIND_MASK, SHORT } from "../../metering/task-timings.ts";
 import type { PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerHandle } from "../../runtimes/runtime.ts";
-import type { ResolvedOptions } from "../options/options.ts";
 import { startFailure } from "../options/worker-options.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -23,34 +22,29 @@ export function startThreads(
   const others = [setup, options.context?.run].filter((url) => url !== undefined);
   const modules = [...others.map((url) => runtime.toModuleUrl(url)), ...tasks];
   const { workerLimits: limits } = options;
+  let first: WorkerHandle | undefined;
   const spawn = (workerId: number): WorkerHandle => {
+    const handle = first;
+    first = undefined;
+    if (handle !== undefined) return handle;
     try {
       return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
     } catch (error) {
       throw startFailure(error, thread);
     }
   };
-  let first = options.minThreads > 0 ? spawnFirst(spawn, options) : undefined;
+  if (options.minThreads > 0) {
+    try {
+      first = spawn(0);
+    } catch (error) {
+      // Otherwise the supervisor tries again, and deals with the failure.
+      if (options.onUnavailable === "error") throw error;
+    }
+  }
   runtime.macrotask(() => warmUp(runtime)); // while the thread loads its code
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
-  return (workerId) => {
-    const handle = first ?? spawn(workerId);
-    first = undefined;
-    return handle;
-  };
-}
-
-function spawnFirst(
-  spawn: LaneOptions["spawn"],
-  { onUnavailable }: ResolvedOptions,
-): WorkerHandle | undefined {
-  try {
-    return spawn(0);
-  } catch (error) {
-    if (onUnavailable === "error") throw error;
-    return undefined; // the supervisor tries again, and deals with the failure
-  }
+  return spawn;
 }
 
 export function laneOptionsOf(

@@ -8,10 +8,12 @@ import { DataCloneError } from "../../errors.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 
 /** Objects that can be moved and not copied, by their tags; ports have none on Node. */
-const MOVABLE: ReadonlySet<string> = new Set(
-  ["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]
-    .map((name) => `[object ${name}]`),
-);
+const MOVABLE: ReadonlySet<string> = new Set([
+  "[object MessagePort]",
+  "[object ReadableStream]",
+  "[object WritableStream]",
+  "[object TransformStream]",
+]);
 
 function isMovable(value: object, tag: string): boolean {
   return MOVABLE.has(tag) || (typeof MessagePort === "function" && value instanceof MessagePort);
