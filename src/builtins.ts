@@ -51,16 +51,10 @@ const NAMES = [
 /** On `globalThis`, since a task module that replaces globals may then load another copy of heddle (for `require`). */
 const KEY = Symbol.for("heddle.builtins");
 
-function take(): Taken {
-  const global = globalThis as Global & { readonly [KEY]?: Partial<Taken> };
-  const taken = Object.fromEntries(
-    NAMES.map((name) => [name, global[KEY]?.[name] ?? global[name]]),
-  ) as Taken;
-  if (global[KEY] === undefined) Object.defineProperty(global, KEY, { value: taken });
-  return taken;
-}
-
-const taken: Taken = take();
+const before = (globalThis as { readonly [KEY]?: Partial<Taken> })[KEY];
+const taken = {} as Taken;
+for (const name of NAMES) Object.assign(taken, { [name]: before?.[name] ?? globalThis[name] });
+if (before === undefined) Object.defineProperty(globalThis, KEY, { value: taken });
 
 export const AbortController: Global["AbortController"] = taken.AbortController;
 export const AbortSignal: Global["AbortSignal"] = taken.AbortSignal;

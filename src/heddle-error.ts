@@ -51,12 +51,12 @@ export type HeddleErrorCode =
  */
 export class HeddleError extends Error {
   /** Stable identifier of the kind of error, for `switch` statements and logs. */
-  readonly code: HeddleErrorCode;
+  declare readonly code: HeddleErrorCode;
 
   /** Creates an error with this `code`. */
   constructor(code: HeddleErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.code = code;
+    (this as { code: HeddleErrorCode }).code = code;
   }
 
   /** Whether `value` is an instance of this class or of a subclass, from any copy of heddle. */

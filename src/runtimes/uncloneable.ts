@@ -22,29 +22,28 @@ interface Noted {
 /** Key of what the replacing function has noted, for other copies of heddle. */
 const KEY = Symbol.for("heddle.uncloneable");
 
-const markOf = (): Mark | undefined =>
-  (process.getBuiltinModule("node:worker_threads") as { markAsUncloneable?: Mark })
-    .markAsUncloneable; // from Node 22.10 on
+interface Threads {
+  /** From Node 22.10 on. */
+  readonly markAsUncloneable?: Mark & { readonly [KEY]?: Noted };
+}
 
 /**
  * Makes `kinds` refuse marked objects from the first mark on; until then they cost nothing. Objects of exempt kinds can be
  * cloned nevertheless.
  */
 export function refuseMarked(kinds: ObjectKinds, isExempt: (value: object) => boolean): void {
-  const mark = markOf() as (Mark & { readonly [KEY]?: Noted }) | undefined;
+  const threads = process.getBuiltinModule("node:worker_threads") as Threads;
+  const { markAsUncloneable: mark } = threads;
   if (mark === undefined) return;
-  const noted = mark[KEY] ?? noteMarks(mark);
+  const noted: Noted = mark[KEY] ?? { objects: new WeakSet(), onFirst: [] };
   const refuse = (): void => {
     (kinds as { isRefused: ObjectKinds["isRefused"] }).isRefused = (value) =>
       types.isProxy(value) || (noted.objects.has(value) && !isExempt(value));
   };
   if (noted.onFirst === undefined) refuse();
   else noted.onFirst.push(refuse);
-}
-
-function noteMarks(mark: Mark): Noted {
-  const noted: Noted = { objects: new WeakSet(), onFirst: [] };
-  const markAsUncloneable: Mark = (value) => {
+  if (mark[KEY] !== undefined) return;
+  const markAndNote: Mark = (value) => {
     mark(value);
     if (typeof value !== "object" || value === null) return;
     noted.objects.add(value);
@@ -52,15 +51,11 @@ function noteMarks(mark: Mark): Noted {
     noted.onFirst = undefined;
   };
   try {
-    const threads: object = process.getBuiltinModule("node:worker_threads");
-    Object.assign(threads, {
-      markAsUncloneable: Object.assign(markAsUncloneable, { [KEY]: noted }),
-    });
+    Object.assign(threads, { markAsUncloneable: Object.assign(markAndNote, { [KEY]: noted }) });
     process.getBuiltinModule("node:module").syncBuiltinESMExports();
   } catch {
     // The module is frozen.
   }
-  return noted;
 }
 
 /** Node clones objects of these kinds although they are marked. */
@@ -72,6 +67,6 @@ export function isExemptOnNode(value: object): boolean {
 /** The symbol that is Deno's mark. */
 export function findMark(): symbol | undefined {
   const probe = {};
-  markOf()?.(probe);
+  (process.getBuiltinModule("node:worker_threads") as Threads).markAsUncloneable?.(probe);
   return Object.getOwnPropertySymbols(probe)[0];
 }

@@ -1,7 +1,7 @@
 /** Threads of `node:worker_threads`, for Node and Deno. */
 import { JSON, URL } from "../builtins.ts";
 import type { MessagePort, Transferable, Worker, WorkerOptions } from "node:worker_threads";
-import type { Threads } from "./common.ts";
+import type { HostPort, Threads } from "./common.ts";
 import { process } from "./process.ts";
 import type { PayloadPort, WorkerHandle, WorkerLimits } from "./runtime.ts";
 
@@ -22,24 +22,27 @@ export interface ThreadSpecifics {
 
 /** Key in the `workerData` of threads that start with a bundle. */
 const MARK = "heddle.bundle";
+type ThreadData = { readonly [MARK]?: string } | null | undefined;
+
 /** The mark of this thread, from its `workerData`. */
 export function markIn(workerData: unknown): string | undefined {
-  return (workerData as { readonly [MARK]?: string } | null | undefined)?.[MARK];
+  return (workerData as ThreadData)?.[MARK];
 }
 /** The option `workerData` for a thread with this mark. */
 export function dataOf(mark: string | undefined): object | undefined {
   return mark === undefined ? undefined : { [MARK]: mark };
 }
 
+/** Methods bound instead of functions of our own, which each thread would have to compile when it starts. */
 function createHandle(worker: Worker, { hasEnded }: ThreadSpecifics): WorkerHandle {
   return {
     hasEnded: hasEnded && (() => hasEnded(worker)),
-    post: (message, transfer) => worker.postMessage(message, transfer as Transferable[]),
-    onMessage: (listener) => void worker.on("message", listener),
-    onError: (listener) => void worker.on("error", listener),
-    onExit: (listener) => void worker.on("exit", listener),
-    ref: () => worker.ref(),
-    unref: () => worker.unref(),
+    post: worker.postMessage.bind(worker) as WorkerHandle["post"],
+    onMessage: worker.on.bind(worker, "message"),
+    onError: worker.on.bind(worker, "error"),
+    onExit: worker.on.bind(worker, "exit"),
+    ref: worker.ref.bind(worker),
+    unref: worker.unref.bind(worker),
     terminate: async () => void await worker.terminate(),
   };
 }
@@ -48,7 +51,7 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
   // Bun must not load it.
   const { MessageChannel, parentPort, receiveMessageOnPort, Worker, workerData } = process
     .getBuiltinModule("node:worker_threads");
-  const { beforeReceiving } = specifics;
+  const { beforeReceiving, limitOptions } = specifics;
   const createPort = (port: MessagePort): PayloadPort => {
     specifics.preparePort?.(port);
     return {
@@ -61,7 +64,7 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
     };
   };
   return {
-    bundleMark: () => markIn(workerData),
+    bundleMark: () => (workerData as ThreadData)?.[MARK],
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
       return { local: createPort(port1), remote: port2 };
@@ -70,8 +73,8 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
     hostPort: () =>
       parentPort === null ? undefined : {
         losesErrors: false,
-        post: (message) => parentPort.postMessage(message),
-        listen: (listener) => void parentPort.on("message", listener),
+        post: parentPort.postMessage.bind(parentPort) as HostPort["post"],
+        listen: parentPort.on.bind(parentPort, "message"),
       },
     spawnWorker: (
       { url, library, mark },
@@ -79,20 +82,25 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
       limits,
       modules,
       { env, argv, execArgv, workerData },
-    ) =>
-      createHandle(
+    ) => {
+      const { resourceLimits, permission } = limits;
+      return createHandle(
         // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
-        Reflect.construct(Worker, [startableUrl(url), {
-          __proto__: null,
-          name,
-          workerData: dataOf(mark) ?? workerData,
-          env,
-          argv,
-          execArgv,
-          ...specifics.limitOptions?.(limits, library, modules),
-        }]) as Worker,
+        Reflect.construct(Worker, [
+          (url.protocol === "file:" && !hasInputType) ? url : startableUrl(url),
+          {
+            __proto__: null,
+            name,
+            workerData: mark === undefined ? workerData : dataOf(mark),
+            env,
+            argv,
+            execArgv,
+            ...((resourceLimits ?? permission) && limitOptions?.(limits, library, modules)),
+          },
+        ]) as Worker,
         specifics,
-      ),
+      );
+    },
   };
 }
 
@@ -104,7 +112,7 @@ const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("-
  * `--input-type`; a small `data:` module that imports it is accepted.
  */
 function startableUrl(entry: URL): URL {
-  if ((entry.protocol === "file:" && !hasInputType) || entry.protocol === "data:") return entry;
+  if (entry.protocol === "data:") return entry;
   const source = `import ${JSON.stringify(entry.href)};`;
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }

@@ -92,7 +92,7 @@ function createCalls() {
   return Object.freeze({ call, sync });
 }
 
-const pool = /* @__PURE__ */ createCalls();
+let pool: ReturnType<typeof createCalls> | undefined;
 
 /**
  * The pool that runs this task: its tasks call others, or themselves, by `call` and `sync`. The type parameter states its tasks.
@@ -117,5 +117,5 @@ const pool = /* @__PURE__ */ createCalls();
  */
 export function currentPool<Tasks extends object = AnyTasks>(): CurrentPool<Tasks> {
   taskRealm()?.requests?.track();
-  return pool as unknown as CurrentPool<Tasks>;
+  return (pool ??= createCalls()) as unknown as CurrentPool<Tasks>;
 }

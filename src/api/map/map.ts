@@ -12,6 +12,7 @@ import { Transfer } from "../../codec/support/transfer.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { atCaller } from "../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { openIterator } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
@@ -187,6 +188,12 @@ type RunSettings = Omit<MapRunOptions, "source" | "isReduction">;
 /** `map`, `forEach` and `reduce` of a pool with this many threads. */
 export class Mapping implements Unread {
   unread = 0;
+  /** The methods that pools have: they survive destructuring, and stacks of errors begin with their callers. */
+  readonly bound: Pick<Mapping, "map" | "forEach" | "reduce"> = {
+    map: atCaller((call, items, options) => this.map(call, items, options)),
+    forEach: (call, items, options) => this.forEach(call, items, options),
+    reduce: (call, items, options) => this.reduce(call, items, options),
+  };
   readonly #pool: object;
   readonly #threads: number;
   readonly #runtime: MappingRuntime;

@@ -202,7 +202,7 @@ function checkTransfer(transfer: unknown): readonly unknown[] {
 export function settingsOf(options: object): GivenSettings {
   const given = ownOf<CallOptions & TaskOptions>(options);
   const { priority, runTimeoutMs, timeoutMs, timeoutValue, retries, killAfterMs, signal } = given;
-  checkHighWaterMark(given.highWaterMark);
+  if (given.highWaterMark !== undefined) checkHighWaterMark(given.highWaterMark);
   return {
     ...(priority !== undefined && { priority: levelOf(priority) }),
     ...(runTimeoutMs !== undefined && { runTimeoutMs: checkMs("runTimeoutMs", runTimeoutMs) }),
@@ -217,7 +217,6 @@ export function settingsOf(options: object): GivenSettings {
 }
 
 function checkHighWaterMark(highWaterMark: unknown): void {
-  if (highWaterMark === undefined) return;
   const isCount = typeof highWaterMark === "number" && Number.isInteger(highWaterMark);
   if (isCount && highWaterMark >= 1 && highWaterMark <= MAX_HIGH_WATER_MARK) return;
   const rule = `an integer from 1 to ${MAX_HIGH_WATER_MARK}`;

@@ -25,7 +25,7 @@ import { rareParts } from "./later.ts";
 import type { RareParts } from "./rare-parts.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
-import { atCaller, captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
+import { captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
 import { SERVED_URL } from "../../realm/served-modules.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
@@ -40,13 +40,12 @@ import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { placeAt } from "./start-origin.ts";
 
-const finder = moduleFinder(currentRuntime);
-
 const NO_SYNC =
   "pool.sync is not for browsers: a thread that waits gets no messages there. Use pool.call.";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
+const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
 
 /**
  * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
@@ -142,7 +141,7 @@ function prepare(options: PoolOptions): Prepared {
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
   const located = setup === undefined && context === undefined
     ? resolved
-    : locateModules(resolved, caller(), finder);
+    : locateModules(resolved, caller(), moduleFinder(currentRuntime));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
     common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode },
@@ -166,7 +165,11 @@ function createFrom(
       ? SERVED_URL
       : given instanceof BuiltinURL
       ? given.href
-      : moduleUrlOf(String(given), isRelative(String(given)) ? caller() : undefined, finder);
+      : moduleUrlOf(
+        String(given),
+        isRelative(String(given)) ? caller() : undefined,
+        moduleFinder(currentRuntime),
+      );
     const tasks = new ModuleTasks(url, runtime);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = {
@@ -216,6 +219,7 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
+  const finder = moduleFinder(currentRuntime);
   return Object.keys(tasks).map((name, index) => {
     return {
       name,
@@ -227,20 +231,6 @@ function locateTasks(
   });
 }
 
-/** Fields instead of methods, so that they survive destructuring. */
-interface BoundMapping extends Pick<Mapping, "map" | "forEach" | "reduce"> {
-  readonly mapping: Mapping;
-}
-
-function bindMapping(mapping: Mapping): BoundMapping {
-  return {
-    mapping,
-    map: atCaller((call, items, options) => mapping.map(call, items, options)),
-    forEach: (call, items, options) => mapping.forEach(call, items, options),
-    reduce: (call, items, options) => mapping.reduce(call, items, options),
-  };
-}
-
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
 class ThreadPool extends SafeEventTarget {
   readonly call: CallProxy;
@@ -249,8 +239,8 @@ class ThreadPool extends SafeEventTarget {
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
-  #mapping: BoundMapping | undefined;
   #broadcast: BroadcastProxy | undefined;
+  #mapping: Mapping | undefined;
   #sync: SyncProxy | undefined;
   #scope: ReturnType<RareParts["createOpenScope"]> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
@@ -289,7 +279,7 @@ class ThreadPool extends SafeEventTarget {
     this.#core.start();
   }
 
-  // Created when they are used: most pools need none.
+  // Created when they are used: most pools need none of them.
   get broadcast(): BroadcastProxy {
     const core = this.#core;
     return this.#broadcast ??= createBroadcastProxy(
@@ -301,21 +291,22 @@ class ThreadPool extends SafeEventTarget {
     );
   }
 
-  get #mapped(): BoundMapping {
+  get #mapper(): Mapping {
     const { options: { maxThreads }, runtime } = this.#spec;
-    return this.#mapping ??= bindMapping(new Mapping(this, maxThreads, runtime));
+    return this.#mapping ??= new Mapping(this, maxThreads, runtime);
   }
 
+  // Getters instead of methods, so that they survive destructuring.
   get map(): Mapping["map"] {
-    return this.#mapped.map;
+    return this.#mapper.bound.map;
   }
 
   get forEach(): Mapping["forEach"] {
-    return this.#mapped.forEach;
+    return this.#mapper.bound.forEach;
   }
 
   get reduce(): Mapping["reduce"] {
-    return this.#mapped.reduce;
+    return this.#mapper.bound.reduce;
   }
 
   get sync(): SyncProxy {
@@ -344,7 +335,7 @@ class ThreadPool extends SafeEventTarget {
   #createScope(): ReturnType<RareParts["createOpenScope"]> {
     const { cancellation, lateRuns } = this.#core;
     const { runtime } = this.#spec;
-    const { mapping } = this.#mapped;
+    const mapping = this.#mapper;
     const sync = (): SyncProxy => this.sync;
     return rareParts().createOpenScope({
       calls: this.call,
@@ -390,10 +381,12 @@ class ThreadPool extends SafeEventTarget {
     }
   };
 
-  readonly shutdown = (options: number | ShutdownOptions = {}): Promise<void> => {
+  readonly shutdown = (options?: number | ShutdownOptions): Promise<void> => {
     try {
-      const { timeoutMs, isQueuedRun } = checkShutdown(options, undefined);
-      this.#mapping?.mapping.warnOfUnread();
+      const { timeoutMs, isQueuedRun } = options === undefined
+        ? DEFAULT_SHUTDOWN
+        : checkShutdown(options, undefined);
+      this.#mapping?.warnOfUnread();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

@@ -25,27 +25,28 @@ export function startThreads(
   if (taskModule !== undefined) modules.push(taskModule);
   else for (const { moduleUrl } of sources) modules.push(moduleUrl);
   const { workerLimits: limits } = options;
+  let first: WorkerHandle | undefined;
   const spawn = (workerId: number): WorkerHandle => {
+    const handle = first;
+    first = undefined;
+    if (handle !== undefined) return handle;
     try {
       return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, limits, modules, thread);
     } catch (error) {
       throw startFailure(error, thread);
     }
   };
-  let first: WorkerHandle | undefined;
-  try {
-    if (options.minThreads > 0) first = spawn(0);
-  } catch (error) {
-    // Otherwise the supervisor tries again, and deals with the failure.
-    if (options.onUnavailable === "error") throw error;
+  if (options.minThreads > 0) {
+    try {
+      first = spawn(0);
+    } catch (error) {
+      // Otherwise the supervisor tries again, and deals with the failure.
+      if (options.onUnavailable === "error") throw error;
+    }
   }
   // The thread is still unused only if creating the rest of the pool has failed.
   runtime.microtask(() => void first?.terminate());
-  return (workerId) => {
-    const handle = first ?? spawn(workerId);
-    first = undefined;
-    return handle;
-  };
+  return spawn;
 }
 
 export function laneOptionsOf(

@@ -70,19 +70,8 @@ export function request(
   }
 }
 
-function createHost(): Host {
-  return Object.freeze({
-    call: tableOf((name) => (...args: unknown[]) =>
-      request("host.call", (requests) => requests.callHost(name, args))
-    ),
-    sync: tableOf((name) => (...args: unknown[]) =>
-      requestsOf("host.sync").callHostSync(name, args)
-    ),
-    typed<Functions extends object>(): HostFunctions<Functions> {
-      return host as unknown as HostFunctions<Functions>;
-    },
-  }) as Host;
-}
+let calls: Host["call"] | undefined;
+let syncCalls: Host["sync"] | undefined;
 
 /**
  * The functions that the option `host` of the pool gives to its workers: `await host.call.log(text)`, and `host.sync.log(text)`,
@@ -101,4 +90,18 @@ function createHost(): Host {
  * }
  * ```
  */
-export const host: Host = /* @__PURE__ */ createHost();
+export const host: Host = /* @__PURE__ */ Object.freeze({
+  get call() {
+    return calls ??= tableOf((name) => (...args: unknown[]) =>
+      request("host.call", (requests) => requests.callHost(name, args))
+    );
+  },
+  get sync() {
+    return syncCalls ??= tableOf((name) => (...args: unknown[]) =>
+      requestsOf("host.sync").callHostSync(name, args)
+    );
+  },
+  typed<Functions extends object>(): HostFunctions<Functions> {
+    return host as unknown as HostFunctions<Functions>;
+  },
+});

@@ -11,7 +11,7 @@ import type { HostTask } from "./pool-spec.ts";
 export function variantSignatures(
   signatures: readonly (Signature | undefined)[],
 ): (Signature | undefined)[] {
-  return [...signatures.map(() => undefined), ...signatures];
+  return [...Array<undefined>(signatures.length), ...signatures];
 }
 
 /** Makes the signature of a task of its description. Loaded with the code for structs, if a task declares some. */
@@ -81,7 +81,7 @@ export class ModuleTasks {
       name,
       moduleUrl: this.moduleUrl,
       exportName: name,
-      declares: describeSignature(signature),
+      declares: signature && describeSignature(signature),
       hasSignal,
       isChecked: false, // the schema is in the module, which the host does not load
       declared: undefined,

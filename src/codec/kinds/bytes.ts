@@ -50,15 +50,14 @@ const NODE_BUFFER = 1;
 const DATA_VIEW = 2;
 
 /** Kinds by index; undefined if this runtime lacks the class. */
-const KINDS: readonly (ViewKind | undefined)[] = KIND_NAMES.map((name) => {
-  const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
-  const construct = classes[name];
-  const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
-  return construct && { bytesPerElement: bytes, construct };
-});
-const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
-  KIND_NAMES.map((name, kind) => [name, kind]),
-);
+const KINDS: (ViewKind | undefined)[] = [];
+const KIND_OF_NAME = new Map<string, number>();
+for (const name of KIND_NAMES) {
+  type Class = ViewConstructor & { readonly BYTES_PER_ELEMENT?: number };
+  const construct = (globalThis as unknown as Record<string, Class | undefined>)[name];
+  KIND_OF_NAME.set(name, KINDS.length);
+  KINDS.push(construct && { bytesPerElement: construct.BYTES_PER_ELEMENT ?? 1, construct });
+}
 
 const { getPrototypeOf } = Object;
 const Uint8ArrayPrototype = Uint8Array.prototype;

@@ -50,16 +50,12 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
 
 /** Prefix of the encoded names of heddle's own classes. No other class can have such a name. */
 const OWN_PREFIX = "heddle ";
-const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
-  Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
-);
 
 /** The prototype of one of heddle's classes, those of entry points that were loaded (`errorsOfEntries`) included. */
 function ownPrototype(type: string): object | undefined {
-  return OWN_PROTOTYPES.get(type) ??
-    (type.startsWith(OWN_PREFIX)
-      ? errorsOfEntries()[type.slice(OWN_PREFIX.length)]?.prototype
-      : undefined);
+  if (!type.startsWith(OWN_PREFIX)) return undefined;
+  const name = type.slice(OWN_PREFIX.length);
+  return (hasOwn(errorClasses, name) ? errorClasses[name] : errorsOfEntries()[name])?.prototype;
 }
 
 /** Key of the class name on the prototypes of heddle's errors, in all copies of heddle (see errors.ts). */
@@ -187,12 +183,17 @@ function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
   }
 }
 
-/** On V8 assigning a stack costs 60 ns, defining it 480. On JavaScriptCore assigning makes it enumerable. */
-const isStackAssignable: boolean = (() => {
+/**
+ * On V8 assigning a stack costs 60 ns, defining it 480. On JavaScriptCore assigning makes it enumerable. Undefined before the first
+ * error.
+ */
+let isStackAssignable: boolean | undefined;
+
+function checkStack(): boolean {
   const error = createError("Error", undefined, "");
   error.stack = "";
   return Object.getOwnPropertyDescriptor(error, "stack")?.enumerable === false;
-})();
+}
 
 /** Reads ERROR at `at`, whose first word is `word`. */
 export function readError(reader: Reader, at: number, word: number): Error {
@@ -213,6 +214,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const prototype = ownPrototype(type);
   if (prototype !== undefined) setPrototypeOf(error, prototype);
   if (isReferenced) reader.register(at, error);
+  isStackAssignable ??= checkStack();
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
   else defineValue(error, "stack", stack, false);
   if (name !== undefined && error.name !== name) defineValue(error, "name", name, false);
@@ -279,15 +281,17 @@ function construct(
   return new constructor(message, options);
 }
 
-const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
-  ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
-    [type, { prototype }],
-  ): [object, string] => [prototype as object, type]),
-  ...(SuppressedError === undefined
-    ? []
-    : [[SuppressedError.prototype, "SuppressedError"] as [object, string]]),
-  ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
-]);
+const TYPE_OF_PROTOTYPE = new Map<object, string>();
+for (const [type, { prototype }] of Object.entries({ ...BUILT_IN, AggregateError, DOMException })) {
+  TYPE_OF_PROTOTYPE.set(prototype, type);
+}
+if (SuppressedError !== undefined) {
+  TYPE_OF_PROTOTYPE.set(SuppressedError.prototype, "SuppressedError");
+}
+for (const [name, { prototype }] of Object.entries(errorClasses)) {
+  TYPE_OF_PROTOTYPE.set(prototype, OWN_PREFIX + name);
+}
+
 /** Whether it is the prototype of a `DOMException`, the runtime's or that of a DOM environment. Not for proxies. */
 export function isDOMExceptionPrototype(object: object): boolean {
   return object === DOMException.prototype ||

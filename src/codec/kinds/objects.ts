@@ -42,37 +42,37 @@ const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
 const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
 /** Objects that inherit from these may or may not have the slots of that kind, so each must be checked. */
-const SLOTTED: ReadonlySet<object> = new Set([
-  ...[
-    Map,
-    Set,
-    Date,
-    RegExp,
-    Error,
-    ArrayBuffer,
-    SharedArrayBuffer,
-    Number,
-    String,
-    Boolean,
-    BigInt,
-  ]
-    .map(({ prototype }): object => prototype),
+const SLOTTED: ReadonlySet<object> = new Set<object>([
+  Map.prototype,
+  Set.prototype,
+  Date.prototype,
+  RegExp.prototype,
+  Error.prototype,
+  ArrayBuffer.prototype,
+  SharedArrayBuffer.prototype,
+  Number.prototype,
+  String.prototype,
+  Boolean.prototype,
+  BigInt.prototype,
   ...WRAPPERS,
 ]);
 const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Getters of the single flags, since the `flags` getter reads properties that an object may override. */
-const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
-  ["d", "hasIndices"],
-  ["g", "global"],
-  ["i", "ignoreCase"],
-  ["m", "multiline"],
-  ["s", "dotAll"],
-  ["u", "unicode"],
-  ["v", "unicodeSets"],
-  ["y", "sticky"],
-].map(([flag, name]) => [flag!, getterOf<boolean>(RegExp.prototype, name!)]);
+const flagGetters: (readonly [string, (this: unknown) => boolean])[] = [];
+for (
+  const [flag, name] of [
+    ["d", "hasIndices"],
+    ["g", "global"],
+    ["i", "ignoreCase"],
+    ["m", "multiline"],
+    ["s", "dotAll"],
+    ["u", "unicode"],
+    ["v", "unicodeSets"],
+    ["y", "sticky"],
+  ] as const
+) flagGetters.push([flag, getterOf<boolean>(RegExp.prototype, name)]);
 
 function flagsOf(pattern: RegExp): string {
   let flags = "";

@@ -7,9 +7,22 @@ import type { NumericKind } from "./field-types.ts";
 
 export type ScalarKind = NumericKind | "bool";
 
+/** Size and alignment. */
+export const SCALAR_BYTES: Readonly<Record<ScalarKind, 1 | 2 | 4 | 8>> = {
+  f64: 8,
+  f32: 4,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  i32: 4,
+  u32: 4,
+  i64: 8,
+  u64: 8,
+  bool: 1,
+};
+
 export interface Scalar {
-  /** Size and alignment. */
-  readonly bytes: 1 | 2 | 4 | 8;
   readonly expected: string;
   /** The name of the typed array with the same elements, as its intrinsic getter returns it. */
   readonly arrayName: string | undefined;
@@ -62,7 +75,6 @@ function integer(isSigned: boolean, bytes: 1 | 2 | 4, convert: string): Scalar {
   const greatest = 2 ** (isSigned ? bits - 1 : bits) - 1;
   const { store, load } = WORDS[bytes];
   return {
-    bytes,
     arrayName: `${isSigned ? "Int" : "Uint"}${bits}Array`,
     expected: `a whole number from ${least} to ${greatest} (${isSigned ? "i" : "u"}${bits})`,
     source: {
@@ -76,7 +88,6 @@ function integer(isSigned: boolean, bytes: 1 | 2 | 4, convert: string): Scalar {
 /** A bigint of 64 bits; `narrow` is the function of BigInt that returns values of the kind unchanged. */
 function bigInteger(arrayName: string, expected: string, narrow: "asIntN" | "asUintN"): Scalar {
   return {
-    bytes: 8,
     arrayName,
     expected,
     source: {
@@ -89,9 +100,9 @@ function bigInteger(arrayName: string, expected: string, narrow: "asIntN" | "asU
 
 const misfitsNumber = (v: string): string => `typeof ${v} !== "number"`;
 
+/** Getters: made when a struct is compiled. */
 export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
   f64: {
-    bytes: 8,
     arrayName: "Float64Array",
     expected: "a number (f64)",
     source: {
@@ -101,7 +112,6 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
     },
   },
   f32: {
-    bytes: 4,
     arrayName: "Float32Array",
     expected: "a number (f32)",
     source: {
@@ -110,16 +120,31 @@ export const SCALARS: Readonly<Record<ScalarKind, Scalar>> = {
       load: (at) => `(floatBits[0] = i32[(${at}) >> 2], float[0])`,
     },
   },
-  i8: integer(true, 1, "<< 24 >> 24"),
-  u8: integer(false, 1, "& 255"),
-  i16: integer(true, 2, "<< 16 >> 16"),
-  u16: integer(false, 2, "& 65535"),
-  i32: integer(true, 4, "| 0"),
-  u32: integer(false, 4, ">>> 0"),
-  i64: bigInteger("BigInt64Array", "a bigint from -2⁶³ to 2⁶³ - 1 (i64)", "asIntN"),
-  u64: bigInteger("BigUint64Array", "a bigint from 0 to 2⁶⁴ - 1 (u64)", "asUintN"),
+  get i8() {
+    return integer(true, 1, "<< 24 >> 24");
+  },
+  get u8() {
+    return integer(false, 1, "& 255");
+  },
+  get i16() {
+    return integer(true, 2, "<< 16 >> 16");
+  },
+  get u16() {
+    return integer(false, 2, "& 65535");
+  },
+  get i32() {
+    return integer(true, 4, "| 0");
+  },
+  get u32() {
+    return integer(false, 4, ">>> 0");
+  },
+  get i64() {
+    return bigInteger("BigInt64Array", "a bigint from -2⁶³ to 2⁶³ - 1 (i64)", "asIntN");
+  },
+  get u64() {
+    return bigInteger("BigUint64Array", "a bigint from 0 to 2⁶⁴ - 1 (u64)", "asUintN");
+  },
   bool: {
-    bytes: 1,
     arrayName: undefined,
     expected: "a boolean (bool)",
     source: {

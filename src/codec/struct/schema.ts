@@ -12,15 +12,16 @@ import type {
   Field,
   Fields,
   NumericField,
+  NumericKind,
   OptionalField,
   Struct,
   Utf8Field,
 } from "./field-types.ts";
 import { describeValue } from "../support/describe.ts";
-import type { ScalarKind } from "./scalars.ts";
+import { SCALAR_BYTES } from "./scalars.ts";
 import type { DeclaredField, Shape } from "./shape.ts";
 import { CODEC, isOptional, SHAPE, shapeOf } from "./shape-of.ts";
-import { arrayShape, scalarShape, structShape, textShape } from "./shape.ts";
+import { arrayShape, structShape, textShape } from "./shape.ts";
 import type { StructCodec } from "./struct-codec.ts";
 import { structCodec } from "./later.ts";
 
@@ -42,32 +43,40 @@ function makeField<F>(
   return Object.freeze(field) as unknown as F;
 }
 
-function makeScalar<F>(kind: ScalarKind): F {
-  return makeField(scalarShape(kind), {});
+type Scalars = { readonly [Kind in NumericKind]: NumericField<Kind> } & {
+  readonly bool: BoolField;
+};
+
+// By a loop: a program without structs runs no function of this file.
+const scalars = {} as Scalars;
+for (const [kind, size] of Object.entries(SCALAR_BYTES)) {
+  const shape = { __proto__: null, value: { kind, size, align: size, isDeep: false } };
+  const field = Object.defineProperty({ kind }, SHAPE, shape as PropertyDescriptor);
+  Object.assign(scalars, { [kind]: Object.freeze(field) });
 }
 
 /** Any number, exactly: NaN, the infinities and -0 included. */
-export const f64: NumericField<"f64"> = makeScalar("f64");
+export const f64: NumericField<"f64"> = scalars.f64;
 /** Any number, rounded to single precision. */
-export const f32: NumericField<"f32"> = makeScalar("f32");
+export const f32: NumericField<"f32"> = scalars.f32;
 /** A whole number from -128 to 127. This and the following integer fields accept -0, which reads back as 0. */
-export const i8: NumericField<"i8"> = makeScalar("i8");
+export const i8: NumericField<"i8"> = scalars.i8;
 /** A whole number from 0 to 255. */
-export const u8: NumericField<"u8"> = makeScalar("u8");
+export const u8: NumericField<"u8"> = scalars.u8;
 /** A whole number from -32768 to 32767. */
-export const i16: NumericField<"i16"> = makeScalar("i16");
+export const i16: NumericField<"i16"> = scalars.i16;
 /** A whole number from 0 to 65535. */
-export const u16: NumericField<"u16"> = makeScalar("u16");
+export const u16: NumericField<"u16"> = scalars.u16;
 /** A whole number from -2³¹ to 2³¹ - 1. */
-export const i32: NumericField<"i32"> = makeScalar("i32");
+export const i32: NumericField<"i32"> = scalars.i32;
 /** A whole number from 0 to 2³² - 1. */
-export const u32: NumericField<"u32"> = makeScalar("u32");
+export const u32: NumericField<"u32"> = scalars.u32;
 /** A bigint from -2⁶³ to 2⁶³ - 1. */
-export const i64: NumericField<"i64"> = makeScalar("i64");
+export const i64: NumericField<"i64"> = scalars.i64;
 /** A bigint from 0 to 2⁶⁴ - 1. */
-export const u64: NumericField<"u64"> = makeScalar("u64");
+export const u64: NumericField<"u64"> = scalars.u64;
 /** `true` or `false`. */
-export const bool: BoolField = makeScalar("bool");
+export const bool: BoolField = scalars.bool;
 
 /**
  * A string without lone surrogates, which UTF-8 cannot express. With `max` it is stored in the fixed

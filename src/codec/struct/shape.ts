@@ -30,7 +30,7 @@
  */
 import { JSON, Map } from "../../builtins.ts";
 import type { ScalarKind } from "./scalars.ts";
-import { SCALARS } from "./scalars.ts";
+import { SCALAR_BYTES, SCALARS } from "./scalars.ts";
 
 /** Bytes of a slot, which refers from the fixed part to data in the tail. */
 const SLOT_BYTES = 8;
@@ -93,11 +93,11 @@ export interface PlacedField {
 }
 
 export function isScalar(shape: Shape): shape is ScalarShape {
-  return Object.hasOwn(SCALARS, shape.kind);
+  return Object.hasOwn(SCALAR_BYTES, shape.kind);
 }
 
 export function scalarShape(kind: ScalarKind): ScalarShape {
-  const { bytes } = SCALARS[kind];
+  const bytes = SCALAR_BYTES[kind];
   return { kind, size: bytes, align: bytes, isDeep: false };
 }
 
