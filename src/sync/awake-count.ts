@@ -33,7 +33,9 @@ export function countAwake(words: readonly OneWord[], delta: 1 | -1): void {
 }
 
 export function wordsOf(shared: readonly SharedWord[]): OneWord[] {
-  return shared.map(({ buffer, index }) => new Int32Array(buffer, 4 * index, 1));
+  const words: OneWord[] = [];
+  for (const { buffer, index } of shared) words.push(new Int32Array(buffer, 4 * index, 1));
+  return words;
 }
 
 /** For all copies of heddle in this thread. */

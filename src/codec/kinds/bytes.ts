@@ -50,15 +50,15 @@ const NODE_BUFFER = 1;
 const DATA_VIEW = 2;
 
 /** Kinds by index; undefined if this runtime lacks the class. */
-const KINDS: readonly (ViewKind | undefined)[] = KIND_NAMES.map((name) => {
+const KINDS: (ViewKind | undefined)[] = [];
+const KIND_OF_NAME: Map<string, number> = new Map();
+for (const [kind, name] of KIND_NAMES.entries()) {
   const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
   const construct = classes[name];
   const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
-  return construct && { bytesPerElement: bytes, construct };
-});
-const KIND_OF_NAME: ReadonlyMap<string, number> = new Map(
-  KIND_NAMES.map((name, kind) => [name, kind]),
-);
+  KINDS.push(construct && { bytesPerElement: bytes, construct });
+  KIND_OF_NAME.set(name, kind);
+}
 
 const { getPrototypeOf } = Object;
 const Uint8ArrayPrototype = Uint8Array.prototype;

@@ -50,9 +50,10 @@ const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
 
 /** Prefix of the encoded names of heddle's own classes. No other class can have such a name. */
 const OWN_PREFIX = "heddle ";
-const OWN_PROTOTYPES: ReadonlyMap<string, object> = new Map(
-  Object.entries(errorClasses).map(([name, { prototype }]) => [OWN_PREFIX + name, prototype]),
-);
+const OWN_PROTOTYPES: Map<string, object> = new Map();
+for (const [name, { prototype }] of Object.entries(errorClasses)) {
+  OWN_PROTOTYPES.set(OWN_PREFIX + name, prototype);
+}
 
 /** The prototype of one of heddle's classes, those of entry points that were loaded (`errorsOfEntries`) included. */
 function ownPrototype(type: string): object | undefined {
@@ -188,11 +189,14 @@ function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
 }
 
 /** On V8 assigning a stack costs 60 ns, defining it 480. On JavaScriptCore assigning makes it enumerable. */
-const isStackAssignable: boolean = (() => {
+function findStackAssignable(): boolean {
   const error = createError("Error", undefined, "");
   error.stack = "";
   return Object.getOwnPropertyDescriptor(error, "stack")?.enumerable === false;
-})();
+}
+
+/** Undefined until the first error is read. */
+let isStackAssignable: boolean | undefined;
 
 /** Reads ERROR at `at`, whose first word is `word`. */
 export function readError(reader: Reader, at: number, word: number): Error {
@@ -213,6 +217,7 @@ export function readError(reader: Reader, at: number, word: number): Error {
   const prototype = ownPrototype(type);
   if (prototype !== undefined) setPrototypeOf(error, prototype);
   if (isReferenced) reader.register(at, error);
+  isStackAssignable ??= findStackAssignable();
   if (isStackAssignable && typeof stack === "string") error.stack = stack;
   else defineValue(error, "stack", stack, false);
   if (name !== undefined && error.name !== name) defineValue(error, "name", name, false);
@@ -279,15 +284,15 @@ function construct(
   return new constructor(message, options);
 }
 
-const TYPE_OF_PROTOTYPE: ReadonlyMap<object, string> = new Map([
-  ...Object.entries({ ...BUILT_IN, AggregateError, DOMException }).map((
-    [type, { prototype }],
-  ): [object, string] => [prototype as object, type]),
-  ...(SuppressedError === undefined
-    ? []
-    : [[SuppressedError.prototype, "SuppressedError"] as [object, string]]),
-  ...[...OWN_PROTOTYPES].map(([type, prototype]): [object, string] => [prototype, type]),
-]);
+const TYPE_OF_PROTOTYPE: Map<object, string> = new Map();
+for (const [type, { prototype }] of Object.entries({ ...BUILT_IN, AggregateError, DOMException })) {
+  TYPE_OF_PROTOTYPE.set(prototype as object, type);
+}
+if (SuppressedError !== undefined) {
+  TYPE_OF_PROTOTYPE.set(SuppressedError.prototype, "SuppressedError");
+}
+for (const [type, prototype] of OWN_PROTOTYPES) TYPE_OF_PROTOTYPE.set(prototype, type);
+
 /** Whether it is the prototype of a `DOMException`, the runtime's or that of a DOM environment. Not for proxies. */
 export function isDOMExceptionPrototype(object: object): boolean {
   return object === DOMException.prototype ||

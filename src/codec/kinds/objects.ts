@@ -43,20 +43,17 @@ const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
 /** Objects that inherit from these may or may not have the slots of that kind, so each must be checked. */
 const SLOTTED: ReadonlySet<object> = new Set([
-  ...[
-    Map,
-    Set,
-    Date,
-    RegExp,
-    Error,
-    ArrayBuffer,
-    SharedArrayBuffer,
-    Number,
-    String,
-    Boolean,
-    BigInt,
-  ]
-    .map(({ prototype }): object => prototype),
+  Map.prototype,
+  Set.prototype,
+  DatePrototype,
+  RegExp.prototype,
+  Error.prototype,
+  ArrayBuffer.prototype,
+  SharedArrayBuffer.prototype,
+  Number.prototype,
+  String.prototype,
+  Boolean.prototype,
+  BigInt.prototype,
   ...WRAPPERS,
 ]);
 const ArrayBufferPrototype = ArrayBuffer.prototype;
@@ -64,15 +61,15 @@ const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Getters of the single flags, since the `flags` getter reads properties that an object may override. */
 const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
-  ["d", "hasIndices"],
-  ["g", "global"],
-  ["i", "ignoreCase"],
-  ["m", "multiline"],
-  ["s", "dotAll"],
-  ["u", "unicode"],
-  ["v", "unicodeSets"],
-  ["y", "sticky"],
-].map(([flag, name]) => [flag!, getterOf<boolean>(RegExp.prototype, name!)]);
+  ["d", getterOf(RegExp.prototype, "hasIndices")],
+  ["g", getterOf(RegExp.prototype, "global")],
+  ["i", getterOf(RegExp.prototype, "ignoreCase")],
+  ["m", getterOf(RegExp.prototype, "multiline")],
+  ["s", getterOf(RegExp.prototype, "dotAll")],
+  ["u", getterOf(RegExp.prototype, "unicode")],
+  ["v", getterOf(RegExp.prototype, "unicodeSets")],
+  ["y", getterOf(RegExp.prototype, "sticky")],
+];
 
 function flagsOf(pattern: RegExp): string {
   let flags = "";
