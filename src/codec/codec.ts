@@ -25,6 +25,8 @@ export interface CodecOptions {
 
 export class Codec {
   readonly access: CodecAccess;
+  /** Maximum bytes of one call's arguments, or of one result. */
+  readonly maxPayloadBytes: number;
   /** The key lists this side has used; append-only. */
   readonly keyLists: KeyListRegistry;
   readonly #compiledAfter: number | undefined;
@@ -37,6 +39,7 @@ export class Codec {
   constructor(options: CodecOptions, shared?: SharedBuffers) {
     this.#given = options;
     this.access = options.access;
+    this.maxPayloadBytes = options.maxPayloadBytes;
     this.#compiledAfter = options.compiledAfter;
     this.keyLists = new KeyListRegistry(options.compiledAfter, options.access.kinds.mark);
     this.#sharedBuffers = shared ?? new SharedBuffers(options.origin);
@@ -47,11 +50,6 @@ export class Codec {
       maxPayloadBytes: options.maxPayloadBytes,
       allowsBorrow: options.allowsBorrow,
     };
-  }
-
-  /** Maximum bytes of one call's arguments, or of one result. */
-  get maxPayloadBytes(): number {
-    return this.#options.maxPayloadBytes;
   }
 
   /** Acquires an encoder from the pool: encoding runs user code, which may itself start encoding. */

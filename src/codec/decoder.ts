@@ -98,7 +98,7 @@ export class Decoder implements Reader {
   growthBytes: number = Infinity;
 
   readonly access: CodecAccess;
-  readonly #keyLists: KeyListSource | undefined;
+  keyLists: KeyListSource | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
   #memory: Memory | undefined;
@@ -118,7 +118,7 @@ export class Decoder implements Reader {
     sharedBuffers: SharedBuffers,
   ) {
     this.access = access;
-    this.#keyLists = keyLists;
+    this.keyLists = keyLists;
     this.#sharedBuffers = sharedBuffers;
   }
 
@@ -309,7 +309,7 @@ export class Decoder implements Reader {
   }
 
   keyList(id: number): ReadableKeyList | undefined {
-    return this.#keyLists?.get(id);
+    return this.keyLists?.get(id);
   }
 
   key(at: number): string {

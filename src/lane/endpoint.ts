@@ -57,7 +57,8 @@ export class Endpoint {
   readonly sized: SizedValues;
   readonly #codec: Codec;
   readonly #messages: PayloadMessages;
-  readonly #receivedKeyLists: ReceivedKeyLists;
+  /** Made with the first that arrive. */
+  #receivedKeyLists: ReceivedKeyLists | undefined;
   /** Key lists of this side that the other side knows. */
   #announcedKeyLists = 0;
   #isWakePending = false;
@@ -68,8 +69,7 @@ export class Endpoint {
     this.tx = tx;
     this.rx = rx;
     this.#codec = codec;
-    this.#receivedKeyLists = codec.receivedKeyLists();
-    this.decoder = codec.decoder(this.#receivedKeyLists);
+    this.decoder = codec.decoder(undefined);
     this.#messages = new PayloadMessages(port);
     const maxBytes = maxInlineBytes(tx.capacity);
     this.snapshots = new SnapshotEncoder(codec, maxBytes);
@@ -240,7 +240,9 @@ export class Endpoint {
 
   /** Reads the key lists from the polled KEY_LISTS record at `index`. */
   receiveKeyLists(index: number, descriptor: number): void {
-    this.#receivedKeyLists.add(this.readValues(index, descriptor)[0]);
+    const keyLists = this.#receivedKeyLists ??= this.#codec.receivedKeyLists();
+    this.decoder.keyLists = keyLists;
+    keyLists.add(this.readValues(index, descriptor)[0]);
   }
 
   /**

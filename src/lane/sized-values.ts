@@ -27,7 +27,8 @@ export class SizedValues implements TextWriter, BytesWriter {
   readonly u8: Uint8Array<SharedArrayBuffer>;
   readonly access: CodecAccess;
   readonly #maxBytes: number;
-  readonly #bytes: WholeBuffers;
+  /** Made with the first typed array. */
+  #bytes: WholeBuffers | undefined;
 
   /** `maxBytes`: the maximum of bytes for the values of one record. */
   constructor(memory: Memory, access: CodecAccess, maxBytes: number) {
@@ -37,7 +38,6 @@ export class SizedValues implements TextWriter, BytesWriter {
     this.u8 = memory.u8;
     this.access = access;
     this.#maxBytes = maxBytes;
-    this.#bytes = new WholeBuffers(access);
   }
 
   /** Room is already ensured: `roomFor` was called before. */
@@ -62,7 +62,9 @@ export class SizedValues implements TextWriter, BytesWriter {
   /** The same for a single value, which may be a typed array. */
   roomForOne(value: unknown): number {
     const bytes = typeof value === "object" && value !== null
-      ? ArrayBuffer.isView(value) ? this.#bytes.roomFor(value) : UNSIZED
+      ? ArrayBuffer.isView(value)
+        ? (this.#bytes ??= new WholeBuffers(this.access)).roomFor(value)
+        : UNSIZED
       : roomForPrimitive(value);
     return bytes <= this.#maxBytes ? bytes : UNSIZED;
   }
@@ -75,7 +77,7 @@ export class SizedValues implements TextWriter, BytesWriter {
       case "string":
         return writeText(this, value, at);
       case "object":
-        if (value !== null) return this.#bytes.write(this, value, at);
+        if (value !== null) return this.#bytes!.write(this, value, at);
         this.i32[at >> 2] = NULL;
         break;
       case "undefined":

@@ -5,18 +5,20 @@
  * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
  * the loop.
  */
-import { Map, Promise } from "../builtins.ts";
+import { Promise } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
 import { textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { links } from "../lane/links.ts";
 import type { WorkerMirror } from "../lane/mirror/worker-mirror.ts";
 import {
+  BEGUN,
   HOST_PARKED_WORD,
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
   responseRing,
+  STARTED,
   WANTS_SPACE,
 } from "../lane/layout.ts";
 import { TaskTimer } from "../metering/task-timings.ts";
@@ -24,6 +26,7 @@ import { CallMeter } from "../metering/call-metrics.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
 import { debugLine } from "../metering/debug-line.ts";
 import { unpackReason } from "../protocol/abort-reason.ts";
+import type { MirroredStart } from "../protocol/mirrored-start.ts";
 import {
   type AbortMessage,
   FLUSH,
@@ -48,22 +51,20 @@ import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
+import type { PayloadPort } from "../runtimes/runtime.ts";
 import { unpackData } from "../shared-entry.ts";
 import { VERSION } from "../version.ts";
-import { HostRequests, IN_BROWSER, ON_HOST } from "./requests/host-requests.ts";
+import { IN_BROWSER, ON_HOST } from "./requests/host-requests.ts";
 import { WorkerLoop } from "./loop.ts";
-import { announceBegin, announceEnd, announceStarted } from "./life.ts";
+import { announceEnd, setLife } from "./life.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import { followEndpoint, openStart } from "./mirrored.ts";
-import { type Notice, noticesOf } from "./notices.ts";
+import { followEndpoint, openMirrored } from "./mirrored.ts";
+import { type Notice, postNotice } from "./notices.ts";
 import { Replies } from "./replies.ts";
 import type { ResultStreams } from "./streams/result-streams.ts";
 import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
 import type { Serve, Site } from "./site.ts";
-import { TaskSignals } from "./calls/abort-signals.ts";
-import { WorkerTaskRequests } from "./requests/task-requests.ts";
-import { withVariants } from "./loading/task-variants.ts";
+import { RareParts } from "./rare-parts.ts";
 
 const runtime = currentRuntime;
 
@@ -75,8 +76,7 @@ interface Served extends Site {
 
 /** Serves a worker: returns what takes its messages, the start data first. */
 export const serve: Serve = (site) => {
-  const post: Served["post"] = (message, transfer) => site.parent.post(message, transfer);
-  const served: Served = { ...site, post, isLeaving: false };
+  const served: Served = { ...site, post: site.parent.post, isLeaving: false };
   let receive: ((message: unknown) => void) | undefined;
   return (message) => {
     if (receive === undefined) receive = begin(message as WorkerStart, served);
@@ -99,7 +99,7 @@ function serveThread(): void {
     isHost: false,
     known: [],
     enter: (realm, { limits, library }, f) => {
-      runtime.confineSelf(limits, library, realm.modules);
+      if (limits.permission !== undefined) runtime.confineSelf(limits, library, realm.modules);
       enterWorkerRealm(realm);
       f();
     },
@@ -115,40 +115,42 @@ function isMarked(
 }
 
 /** Starts serving the pool that the start data describes. Returns what takes further messages. */
-function begin(given: WorkerStart, site: Served): (message: unknown) => void {
-  const { start, mirror } = openStart(given, site, runtime.now);
+function begin(given: WorkerStart | MirroredStart, site: Served): (message: unknown) => void {
+  const { start, mirror } = "mirror" in given
+    ? openMirrored(given, site, runtime.now)
+    : { start: given, mirror: undefined };
   const { parent, post } = site;
-  announceBegin(start);
+  setLife(start, BEGUN);
   let loop: WorkerLoop | undefined;
-  const signals = new TaskSignals(start.abortEpochs);
-  const codec = createCodec(start);
+  const { workerId, maxPayloadBytes } = start;
+  const origin = workerId + 1;
+  const codec = new Codec({ access: runtime, origin, maxPayloadBytes, allowsBorrow: false });
   const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
   const port = runtime.openPort(start.payloadPort);
-  const notify = site.isHost || mirror !== undefined || !runtime.blocks
+  const notify: (message: Notice) => void = site.isHost || mirror !== undefined || !runtime.blocks
     ? post
-    : noticesOf(port, post);
-  const requests = new HostRequests({
+    : (message) => postNotice(port, post, message);
+  const rare = new RareParts(start.abortEpochs, {
     codec,
     control,
     post: notify,
     refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
   });
-  const taskRequests = new WorkerTaskRequests(requests, signals, codec);
-  const realm = createRealm(start, notify, taskRequests);
+  const realm = createRealm(start, notify, rare);
   const receive = (message: unknown): void => {
     if (message === WAKE) loop?.onWakeMessage();
     else if (isMarked(message)) {
       if (message.heddle === "notice") realm.shared.take();
       else if (message.heddle === "shared") realm.shared.receive?.(message.body);
       else if (message.heddle === "profile") void profile(message);
-      else if (message.heddle === "answer") requests.onAnswer(message);
+      else if (message.heddle === "answer") rare.requests.onAnswer(message);
       else if (message.heddle === "mirror") {
         mirror!.receive(message);
         loop?.onWakeMessage();
-      } else onMarked(message, signals, loop);
+      } else onMarked(message, rare, loop);
     } else if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
   };
-  parent.writeDirectly(start.directOutputs);
+  if (start.directOutputs.length > 0) parent.writeDirectly(start.directOutputs);
   if (start.version !== VERSION) {
     refuse(start.version, site);
     return receive;
@@ -156,19 +158,18 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
   const endpoint = createEndpoint(start, codec, port);
   realm.shared.take = () => takeNotices(endpoint, receive);
   parent.onExit(() => announceEnd(start));
-  const onStarted = (outcome: StartOutcome): void => announceStart(start, port, outcome, site);
   site.enter(realm, start, () => {
     load(start, realm, runtime, site.known).then((loaded) => {
       if ("heddle" in loaded) {
-        onStarted(loaded);
+        announceStart(loaded, start, port, site);
         exitSoon(1, site);
         return;
       }
-      const early = { endpoint, control, signals, requests, port, mirror, notify };
-      loop = createLoop(start, realm, early, loaded, site);
-      taskRequests.tasks = new Map(loaded.tasks.map((task, index) => [loaded.names[index]!, task]));
-      onStarted({ heddle: "ready", tasks: loaded.descriptions });
-      loop.start();
+      const early = { endpoint, control, rare, port, mirror, notify };
+      const made = loop = createLoop(start, realm, early, loaded, site);
+      realm.emit = (value) => made.events.emit(value);
+      announceStart({ heddle: "ready", tasks: loaded.descriptions }, start, port, site);
+      made.start();
     }).catch(site.crash);
   });
   return receive;
@@ -177,9 +178,8 @@ function begin(given: WorkerStart, site: Served): (message: unknown) => void {
 function createRealm(
   start: WorkerStart,
   notify: (message: Notice) => void,
-  requests: WorkerTaskRequests,
+  rare: RareParts,
 ): WorkerRealm {
-  const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
   let data: unknown;
   const realm: WorkerRealm = {
     isLoading: true,
@@ -192,12 +192,19 @@ function createRealm(
       },
       context: undefined,
     }),
-    modules: modulesOf(start),
-    bareTasks: bare.map(({ name }) => name),
+    get modules() {
+      return modulesOf(start);
+    },
+    get bareTasks() {
+      const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
+      return bare.map(({ name }) => name);
+    },
     active: start.active,
     teardowns: [],
     emit: undefined,
-    requests,
+    get requests() {
+      return rare.taskRequests;
+    },
     shared: {
       post: (body) => notify({ heddle: "shared", body }),
       receive: undefined,
@@ -216,15 +223,15 @@ function takeNotices({ messages }: Endpoint, receive: (message: unknown) => void
 }
 
 function announceStart(
+  outcome: StartOutcome,
   start: WorkerStart,
   port: PayloadPort,
-  outcome: StartOutcome,
   { post }: Served,
 ): void {
   // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
   const isTold = outcome.heddle === "failed" || outcome.tasks !== undefined;
   if (isTold && runtime.blocks) port.post(outcome, []);
-  announceStarted(start);
+  setLife(start, STARTED);
   post(outcome);
 }
 
@@ -241,24 +248,24 @@ function refuse(version: string, site: Served): void {
 
 function onMarked(
   message: AbortMessage | StreamMessage,
-  signals: TaskSignals,
+  rare: RareParts,
   loop: WorkerLoop | undefined,
 ): void {
   const { slot, generation } = message;
   switch (message.heddle) {
     case "abort":
-      signals.deliver(slot, generation, unpackReason(runtime, message.reason));
-      loop?.streams.cancel(slot, generation);
+      rare.signals.deliver(slot, generation, unpackReason(runtime, message.reason));
+      loop?.streams?.cancel(slot, generation);
       break;
     case "credit":
-      loop?.streams.acknowledge(slot, generation, message.batches);
+      loop?.streams?.acknowledge(slot, generation, message.batches);
       break;
     case "cancel":
-      loop?.streams.cancel(slot, generation);
+      loop?.streams?.cancel(slot, generation);
       break;
     case "items":
     case "end":
-      loop?.argumentStreams.onMessage(message);
+      loop?.argumentStreams?.onMessage(message);
   }
 }
 
@@ -274,16 +281,11 @@ async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
   port.postMessage(response);
 }
 
-function createCodec({ workerId, maxPayloadBytes }: WorkerStart): Codec {
-  return new Codec({ access: runtime, origin: workerId + 1, maxPayloadBytes, allowsBorrow: false });
-}
-
 /** What a worker has before it loads its tasks. */
 interface EarlyParts {
   readonly endpoint: Endpoint;
   readonly control: Int32Array<SharedArrayBuffer>;
-  readonly signals: TaskSignals;
-  readonly requests: HostRequests;
+  readonly rare: RareParts;
   readonly port: PayloadPort;
   /** If it shares no memory with its host. */
   readonly mirror: WorkerMirror | undefined;
@@ -293,21 +295,24 @@ interface EarlyParts {
 function createLoop(
   start: WorkerStart,
   realm: WorkerRealm,
-  { endpoint, control, signals, requests, port, mirror, notify }: EarlyParts,
-  { tasks, context }: LoadedTasks,
+  { endpoint, control, rare, port, mirror, notify }: EarlyParts,
+  { tasks, named, context }: LoadedTasks,
   site: Served,
 ): WorkerLoop {
   const { parent, post, isHost } = site;
   links.current?.attach(endpoint, port, () => loop.onWakeMessage());
   if (mirror !== undefined) followEndpoint(mirror, endpoint, start);
+  const hostWords = new Int32Array(start.hostControl);
   const replies = new Replies(
     endpoint,
-    mirror ?? wakerOf(start, parent),
+    mirror ?? new HostWaker(hostWords, HOST_PARKED_WORD, parent.post, WAKE),
     mirror ?? new SpaceFlag(control, WANTS_SPACE),
     mirror ?? new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
   const staysInLoop = isHost || mirror !== undefined;
+  const WorkerParker = staysInLoop ? HostThreadParker : Parker;
+  const maxMemory = isHost ? Infinity : start.maxMemory;
   const active = new AwakeCount(start.active, start.cores);
   const gauges = new GaugeWriter(start.lane);
   const sharedNow = (): number => runtime.originMs + runtime.now();
@@ -316,10 +321,10 @@ function createLoop(
     runtime,
     endpoint,
     replies,
-    parker: createParker(control, active, staysInLoop),
+    parker: new WorkerParker(control, PARKED_WORD, active.words),
     active,
     control,
-    tasks: withVariants(tasks, runtime.now),
+    tasks,
     maxConcurrency: start.maxConcurrency,
     times: new TaskTimer(
       start.taskTimings,
@@ -329,20 +334,22 @@ function createLoop(
     meter,
     context,
     gauges,
-    onParked: parkPrinter(start, sharedNow),
-    signals,
+    onParked: start.printsWaitsFromMs === undefined ? undefined : parkPrinter(start, sharedNow),
+    rare,
     post,
-    callBack: (call, index, args) => requests.request(["callback", index], args, undefined, call),
+    callBack: (call, index, args) =>
+      rare.requests.request(["callback", index], args, undefined, call),
     spinMs: staysInLoop ? 0 : start.spinMs,
-    hostWords: new Int32Array(start.hostControl),
+    hostWords,
     mayBlock: !staysInLoop,
-    onTurn: watchMemory(isHost ? { ...start, maxMemory: Infinity } : start, gauges, notify),
+    onTurn: maxMemory === Infinity && start.metrics === undefined
+      ? undefined
+      : watchMemory(maxMemory, gauges, notify),
     isTerminating: parent.isTerminating,
     onClose: () => void leave(realm, loop.streams, site),
     onCrash: site.crash,
   });
-  realm.emit = (value) => loop.events.emit(value);
-  requests.start({ endpoint, replies, loop });
+  rare.start({ endpoint, replies, loop, tasks, named });
   return loop;
 }
 
@@ -353,36 +360,20 @@ function createEndpoint(start: WorkerStart, codec: Codec, port: PayloadPort): En
   return new Endpoint(responses.takeProducer(), consumer, codec, port);
 }
 
-function wakerOf({ hostControl }: WorkerStart, { post }: ParentHandle): HostWaker {
-  return new HostWaker(new Int32Array(hostControl), HOST_PARKED_WORD, post, WAKE);
-}
-
-function createParker(
-  control: Int32Array<SharedArrayBuffer>,
-  { words }: AwakeCount,
-  staysInLoop: boolean,
-): Parker {
-  return staysInLoop
-    ? new HostThreadParker(control, PARKED_WORD, words)
-    : new Parker(control, PARKED_WORD, words);
-}
-
 function parkPrinter(
   { printsWaitsFromMs: fromMs, poolName, workerId }: WorkerStart,
   sharedNow: () => number,
-): (() => void) | undefined {
-  if (fromMs === undefined) return undefined;
+): () => void {
   return () =>
-    runtime.printError(debugLine(poolName, sharedNow() - fromMs, `worker ${workerId} parked`));
+    runtime.printError(debugLine(poolName, sharedNow() - fromMs!, `worker ${workerId} parked`));
 }
 
 /** Measures the memory of the worker if it has a limit, or for `metrics: true`. */
 function watchMemory(
-  { maxMemory: maxBytes, metrics }: WorkerStart,
+  maxBytes: number,
   gauges: GaugeWriter,
   post: (message: Notice) => void,
-): (() => void) | undefined {
-  if (maxBytes === Infinity && metrics === undefined) return undefined;
+): () => void {
   const watch = new MemoryWatch({
     maxBytes,
     bytes: () => {
@@ -414,13 +405,17 @@ function crash(error: unknown): void {
 const STREAM_CLOSE_MS = 1000;
 
 /** Ends this worker after its streams have ended and the teardown hooks of its task modules have run. */
-async function leave(realm: WorkerRealm, streams: ResultStreams, site: Served): Promise<void> {
+async function leave(
+  realm: WorkerRealm,
+  streams: ResultStreams | undefined,
+  site: Served,
+): Promise<void> {
   if (site.isLeaving) return;
   site.isLeaving = true;
-  await Promise.race([
+  await (streams && Promise.race([
     streams.close(),
     new Promise<void>((resolve) => runtime.setTimeout(resolve, STREAM_CLOSE_MS)),
-  ]);
+  ]));
   for (let hook = realm.teardowns.pop(); hook !== undefined; hook = realm.teardowns.pop()) {
     try {
       await hook();

@@ -1,12 +1,16 @@
 /** What a worker tells of its life to a host that blocks, by bits of the word LIFE. One in its event loop gets messages. */
-import { BEGUN, ENDED, HOST_PARKED_WORD, LIFE, REQUEST_RING, STARTED } from "../lane/layout.ts";
+import {
+  type BEGUN,
+  ENDED,
+  HOST_PARKED_WORD,
+  LIFE,
+  REQUEST_RING,
+  type STARTED,
+} from "../lane/layout.ts";
 import type { WorkerStart } from "../protocol/start-data.ts";
 import { wakeBlockedHost } from "../sync/host-parking.ts";
 
 type Shared = Pick<WorkerStart, "lane" | "hostControl">;
-
-export const announceBegin = (start: Shared): void => setLife(start, BEGUN);
-export const announceStarted = (start: Shared): void => setLife(start, STARTED);
 
 export function announceEnd(start: Shared): void {
   try {
@@ -16,7 +20,7 @@ export function announceEnd(start: Shared): void {
   }
 }
 
-function setLife(
+export function setLife(
   { lane, hostControl }: Shared,
   life: typeof BEGUN | typeof STARTED | typeof ENDED,
 ): void {

@@ -131,13 +131,13 @@ export class WorkerLoop {
     }, options.spinMs);
   }
 
-  /** Results that are streams. */
-  get streams(): ResultStreams {
+  /** Results that are streams. Undefined until there is one. */
+  get streams(): ResultStreams | undefined {
     return this.#runner.streams;
   }
 
-  /** Arguments that are streams. */
-  get argumentStreams(): ArgumentStreams {
+  /** Arguments that are streams. Undefined until there is one. */
+  get argumentStreams(): ArgumentStreams | undefined {
     return this.#runner.argumentStreams;
   }
 
@@ -158,7 +158,7 @@ export class WorkerLoop {
 
   /** As many more tasks in flight wait for other calls, and do not count meanwhile. Runs tasks, so not on a task's stack. */
   addWaiting(tasks: number): void {
-    this.#respondLater(() => this.#runner.streams.paused += tasks);
+    this.#respondLater(() => this.#runner.paused += tasks);
   }
 
   /** Values that tasks send before their results. */
@@ -332,7 +332,7 @@ export class WorkerLoop {
 
   /** A stream that waits for its reader does not count: the reader may need further calls to go on. */
   get #hasCapacity(): boolean {
-    return this.#runner.inFlight - this.#runner.streams.paused < this.#maxConcurrency;
+    return this.#runner.inFlight - this.#runner.paused < this.#maxConcurrency;
   }
 
   /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */

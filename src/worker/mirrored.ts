@@ -8,13 +8,12 @@ import { type MirroredStart, withMemory } from "../protocol/mirrored-start.ts";
 import type { WorkerMessage, WorkerStart } from "../protocol/start-data.ts";
 import { EMPTY } from "../ring/consumer.ts";
 
-/** The start data with memory, shared or the worker's own. `mirror`: it is the worker's own, and its messages follow what it has written. */
-export function openStart(
-  given: WorkerStart | MirroredStart,
+/** The start data with memory of the worker's own, whose messages follow what it has written. */
+export function openMirrored(
+  given: MirroredStart,
   site: { post: (message: WorkerMessage, transfer?: readonly unknown[]) => void },
   now: () => number,
-): { readonly start: WorkerStart; readonly mirror: WorkerMirror | undefined } {
-  if (!("mirror" in given)) return { start: given, mirror: undefined };
+): { readonly start: WorkerStart; readonly mirror: WorkerMirror } {
   const start = withMemory(given);
   const { post } = site;
   const mirror = links.current!.createWorkerMirror({

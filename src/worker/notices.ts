@@ -8,17 +8,16 @@ export type Notice =
   | SharedMessage
   | Extract<WorkerMessage, { readonly heddle: "full" }>;
 
-/** Returns what posts them. `post` tells a host in its event loop. */
-export function noticesOf(
+/** `post` tells a host in its event loop. */
+export function postNotice(
   port: PayloadPort,
   post: (message: WorkerMessage) => void,
-): (message: Notice) => void {
-  return (message) => {
-    // A host may be unable to read an attached object, which an event loop reports and numbered messages do not allow.
-    if (hasAttachments(message)) return post(message);
-    port.post(message, []);
-    post({ heddle: "notice" });
-  };
+  message: Notice,
+): void {
+  // A host may be unable to read an attached object, which an event loop reports and numbered messages do not allow.
+  if (hasAttachments(message)) return post(message);
+  port.post(message, []);
+  post({ heddle: "notice" });
 }
 
 function hasAttachments(message: Notice): boolean {

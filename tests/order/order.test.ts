@@ -356,7 +356,7 @@ describe("announce, then check again", () => {
         isTracked: false,
         inline: undefined,
       }],
-      signals: new TaskSignals(new SharedArrayBuffer(64)),
+      rare: { signals: new TaskSignals(new SharedArrayBuffer(64)) },
       post: () => {},
       callBack: () => Promise.resolve(),
       meter: undefined,

@@ -8,8 +8,7 @@
  * in the same order.
  *
  * Properties are read and written by loops at first, and always if code generation from strings is not allowed. After
- * some uses the code is compiled per key list, so that engines use inline caches and preallocated hidden classes; compiling
- * costs each side half a millisecond while it is cold.
+ * some uses the code is compiled per key list, so that engines use inline caches and preallocated hidden classes.
  */
 import { Map, Set } from "../../builtins.ts";
 import { ProtocolError } from "../../errors.ts";
@@ -27,8 +26,11 @@ export const MAX_KEY_LISTS = 1024;
 export const MAX_KEYS_OF_LISTS: number = 64 * MAX_KEY_LISTS;
 /** Maximum number of key lists seen once. At this number they are discarded. */
 const MAX_CANDIDATES = 256;
-/** Uses after which the code of a key list is compiled. */
-const COMPILED_AFTER = 64;
+/**
+ * Uses after which the code of a key list is compiled. Compiling takes as long as compiled code saves in some 400 uses, and must
+ * come before the engine has optimized the loops (after 1,000): then both cost.
+ */
+const COMPILED_AFTER = 256;
 /** Consecutive wrong guesses after which guessing stops until an object has a key list. A guess adds 10% to a Date on V8. */
 const MAX_MISSES = 8;
 /** Maximum number of key lists with the same first key that are searched. */

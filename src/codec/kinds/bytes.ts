@@ -51,12 +51,13 @@ const DATA_VIEW = 2;
 
 /** Kinds by index; undefined if this runtime lacks the class. */
 const KINDS: (ViewKind | undefined)[] = [];
-const KIND_OF_NAME = new Map<string, number>();
-for (const name of KIND_NAMES) {
-  type Class = ViewConstructor & { readonly BYTES_PER_ELEMENT?: number };
-  const construct = (globalThis as unknown as Record<string, Class | undefined>)[name];
-  KIND_OF_NAME.set(name, KINDS.length);
-  KINDS.push(construct && { bytesPerElement: construct.BYTES_PER_ELEMENT ?? 1, construct });
+const KIND_OF_NAME: Map<string, number> = new Map();
+for (const [kind, name] of KIND_NAMES.entries()) {
+  const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
+  const construct = classes[name];
+  const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
+  KINDS.push(construct && { bytesPerElement: bytes, construct });
+  KIND_OF_NAME.set(name, kind);
 }
 
 const { getPrototypeOf } = Object;

@@ -42,10 +42,10 @@ const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
 const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
 /** Objects that inherit from these may or may not have the slots of that kind, so each must be checked. */
-const SLOTTED: ReadonlySet<object> = new Set<object>([
+const SLOTTED: ReadonlySet<object> = new Set([
   Map.prototype,
   Set.prototype,
-  Date.prototype,
+  DatePrototype,
   RegExp.prototype,
   Error.prototype,
   ArrayBuffer.prototype,
@@ -60,19 +60,16 @@ const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
 const sourceOf = getterOf<string>(RegExp.prototype, "source");
 /** Getters of the single flags, since the `flags` getter reads properties that an object may override. */
-const flagGetters: (readonly [string, (this: unknown) => boolean])[] = [];
-for (
-  const [flag, name] of [
-    ["d", "hasIndices"],
-    ["g", "global"],
-    ["i", "ignoreCase"],
-    ["m", "multiline"],
-    ["s", "dotAll"],
-    ["u", "unicode"],
-    ["v", "unicodeSets"],
-    ["y", "sticky"],
-  ] as const
-) flagGetters.push([flag, getterOf<boolean>(RegExp.prototype, name)]);
+const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
+  ["d", getterOf(RegExp.prototype, "hasIndices")],
+  ["g", getterOf(RegExp.prototype, "global")],
+  ["i", getterOf(RegExp.prototype, "ignoreCase")],
+  ["m", getterOf(RegExp.prototype, "multiline")],
+  ["s", getterOf(RegExp.prototype, "dotAll")],
+  ["u", getterOf(RegExp.prototype, "unicode")],
+  ["v", getterOf(RegExp.prototype, "unicodeSets")],
+  ["y", getterOf(RegExp.prototype, "sticky")],
+];
 
 function flagsOf(pattern: RegExp): string {
   let flags = "";

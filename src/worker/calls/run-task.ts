@@ -34,6 +34,8 @@ import { RunningCalls } from "./running-calls.ts";
 import { TaskEvents } from "./task-events.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
+import { VARIANTS } from "../../protocol/task-variants.ts";
+import { withVariants } from "../loading/task-variants.ts";
 import type { WorkerTask } from "../loading/task-modules.ts";
 
 /** As it was when heddle was loaded. */
@@ -58,7 +60,8 @@ export interface TaskRunnerOptions {
   readonly meter: CallMeter | undefined;
   /** With the option `context`: the last argument of every call is what its host captured. */
   readonly context: CallContext | undefined;
-  readonly signals: TaskSignals;
+  /** Made when a task first takes a signal. */
+  readonly rare: { readonly signals: TaskSignals };
   /** Whether a task may block its thread, to wait for its host. */
   readonly mayBlock: boolean;
   /** Posts a message of an argument stream to the host. */
@@ -66,24 +69,30 @@ export interface TaskRunnerOptions {
   readonly callBack: CallBack;
 }
 
-/** Whether its calls need no signal, are not tracked, declare no shapes and return no streams. */
-function isPlainTask({ hasSignal, isTracked, signature, isStream }: WorkerTask): boolean {
-  return !hasSignal && !isTracked && signature === undefined && !isStream;
-}
-
 export class TaskRunner {
   /** Tasks whose promise has not settled, or whose stream has not ended. */
   inFlight = 0;
-  readonly streams: ResultStreams;
-  readonly argumentStreams: ArgumentStreams;
-  readonly events: TaskEvents;
-  readonly running: RunningCalls;
+  /**
+   * Streams that wait for credit or room, and tasks that wait for other calls (host-requests.ts). They do not count for
+   * `maxConcurrency`.
+   */
+  paused = 0;
+  /** Results that are streams. Undefined until there is one. */
+  streams: ResultStreams | undefined;
+  /** Arguments that are streams. Undefined until there is one. */
+  argumentStreams: ArgumentStreams | undefined;
+  #running: RunningCalls | undefined;
+  #events: TaskEvents | undefined;
   readonly #options: TaskRunnerOptions;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
-  readonly #tasks: WorkerTask[];
-  /** By index: the task if nothing but its function matters for its calls. */
-  readonly #plainTasks: (WorkerTask | undefined)[];
+  /** By index; the variants are added when one is called. */
+  #tasks: readonly WorkerTask[];
+  /**
+   * By index: the task if nothing but its function matters for its calls: they need no signal, are not tracked, declare no shapes
+   * and return no streams.
+   */
+  readonly #plainTasks: (WorkerTask | undefined)[] = [];
   readonly #times: TaskTimer;
   readonly #meter: CallMeter | undefined;
   readonly #context: CallContext | undefined;
@@ -94,34 +103,47 @@ export class TaskRunner {
     this.#options = options;
     this.#endpoint = options.endpoint;
     this.#replies = options.replies;
-    this.#tasks = [...options.tasks];
-    const isPlain = options.context === undefined && options.meter === undefined;
-    this.#plainTasks = options.tasks.map((task) => isPlain && isPlainTask(task) ? task : undefined);
+    this.#tasks = options.tasks;
+    const arePlain = options.context === undefined && options.meter === undefined;
+    for (const task of options.tasks) {
+      const { hasSignal, isTracked, signature, isStream } = task;
+      const isPlain = !hasSignal && !isTracked && signature === undefined && !isStream;
+      this.#plainTasks.push(arePlain && isPlain ? task : undefined);
+    }
+    // An engine reads beyond the end of an array more slowly, also what is within from then on.
+    const indices = VARIANTS * options.tasks.length;
+    while (this.#plainTasks.length < indices) this.#plainTasks.push(undefined);
     this.#times = options.times;
     this.#meter = options.meter;
     this.#context = options.context;
     this.#respondLater = respondLater;
-    this.streams = new ResultStreams({
-      runtime: options.runtime,
-      snapshots: options.endpoint.snapshots,
-      replies: options.replies,
-      run: respondLater,
-    });
-    const { runtime, post, endpoint, replies, callBack, mayBlock } = options;
-    this.running = new RunningCalls(runtime);
-    this.running.isAlone = () => this.inFlight === 1;
-    this.running.onGuess = () => this.trackAll();
-    this.events = new TaskEvents(this.running, endpoint.snapshots, replies, mayBlock);
-    const streams = this.argumentStreams = new ArgumentStreams({ runtime, post, callBack });
-    options.endpoint.decoder.openStream = (index, kind) => streams.open(index, kind);
+    options.endpoint.decoder.openStream = (index, kind) => {
+      const { runtime, post, callBack } = options;
+      this.argumentStreams ??= new ArgumentStreams({ runtime, post, callBack });
+      return this.argumentStreams.open(index, kind);
+    };
+  }
+
+  /** Which call the running code belongs to. */
+  get running(): RunningCalls {
+    if (this.#running === undefined) {
+      this.#running = new RunningCalls(this.#options.runtime);
+      this.#running.isAlone = () => this.inFlight === 1;
+      this.#running.onGuess = () => this.trackAll();
+    }
+    return this.#running;
+  }
+
+  /** Values that tasks send before their results. */
+  get events(): TaskEvents {
+    const { endpoint, replies, mayBlock } = this.#options;
+    return this.#events ??= new TaskEvents(this.running, endpoint.snapshots, replies, mayBlock);
   }
 
   /** Tracks all calls that begin from now on (`running`). */
   trackAll(): void {
-    for (const [index, task] of this.#tasks.entries()) {
-      this.#tasks[index] = { ...task, isTracked: true };
-      this.#plainTasks[index] = undefined;
-    }
+    this.#tasks = this.#tasks.map((task) => ({ ...task, isTracked: true }));
+    this.#plainTasks.fill(undefined);
   }
 
   /**
@@ -156,7 +178,7 @@ export class TaskRunner {
         } catch (error) {
           return this.#refuse(slot, generation, error);
         }
-        return decoder.borrows.length === 0 && !this.argumentStreams.hasOpened
+        return decoder.borrows.length === 0 && this.argumentStreams?.hasOpened !== true
           ? this.#callPlain(plain, slot, generation, argument)
           : this.#call(plain, slot, generation, undefined, argument);
       }
@@ -190,7 +212,7 @@ export class TaskRunner {
   /** The arguments cannot be read. Rethrows ProtocolError. */
   #refuse(slot: number, generation: number, error: unknown): false {
     if (error instanceof ProtocolError) throw error;
-    this.argumentStreams.forget();
+    this.argumentStreams?.forget();
     this.#endBorrows();
     this.#release();
     this.#replies.thrown(slot, generation, error);
@@ -237,7 +259,7 @@ export class TaskRunner {
     const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isBorrowing) this.#release();
-    if (this.argumentStreams.hasOpened) this.argumentStreams.bind(slot, generation);
+    if (this.argumentStreams?.hasOpened === true) this.argumentStreams.bind(slot, generation);
     const { f } = task;
     const startMs = this.#times.begin(task.index);
     if (this.#meter !== undefined) this.#meter.begin(task.index, slot, startMs >= 0);
@@ -290,6 +312,10 @@ export class TaskRunner {
   }
 
   #taskOf(index: number, descriptor: number): WorkerTask {
+    const { tasks, runtime } = this.#options;
+    if (index >= tasks.length && this.#tasks.length === tasks.length) {
+      this.#tasks = withVariants(this.#tasks, runtime.now);
+    }
     const task = this.#tasks[index];
     if (task === undefined || kindOf(descriptor) !== CALL) {
       throw new ProtocolError(`Request ${descriptor} for task ${index} of ${this.#tasks.length}.`);
@@ -306,7 +332,7 @@ export class TaskRunner {
   ): unknown[] {
     if (!hasSignal) return args;
     while (args.length < f.length - 1) args.push(undefined);
-    args.push(this.#options.signals.open(slot, generation));
+    args.push(this.#options.rare.signals.open(slot, generation));
     return args;
   }
 
@@ -329,8 +355,8 @@ export class TaskRunner {
 
   /** The call is over for its task. */
   #close(slot: number, generation: number, task: WorkerTask): void {
-    if (task.hasSignal) this.#options.signals.close(slot, generation);
-    if (this.argumentStreams.isOpen) this.argumentStreams.close(slot, generation);
+    if (task.hasSignal) this.#options.rare.signals.close(slot, generation);
+    if (this.argumentStreams?.isOpen === true) this.argumentStreams.close(slot, generation);
     if (task.isTracked) this.running.close(slot, generation);
   }
 
@@ -359,6 +385,13 @@ export class TaskRunner {
         this.#respond(slot, generation, task, true, error);
       }
     };
+    this.streams ??= new ResultStreams({
+      runtime: this.#options.runtime,
+      snapshots: this.#endpoint.snapshots,
+      replies: this.#replies,
+      counts: this,
+      run: this.#respondLater,
+    });
     try {
       this.streams.open(slot, generation, result, task.highWaterMark, onEnd);
     } catch (error) {

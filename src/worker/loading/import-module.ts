@@ -68,8 +68,13 @@ function importAny(url: string, runtime: ImportRuntime): Promise<Imported> {
       }).catch(() => {}); // the other import rejects as well
     }, PENDING_MS);
     import(/* webpackIgnore: true */ /* @vite-ignore */ url)
-      .then((module: Module) => resolve({ module }), reject)
-      .finally(() => timer.clear());
+      .then((module: Module) => {
+        timer.clear();
+        resolve({ module });
+      }, (reason) => {
+        timer.clear();
+        reject(reason as Error);
+      });
   });
 }
 

@@ -26,11 +26,11 @@ export function modulesOf({ tasks, taskModule, setup, context }: WorkerStart): r
 
 export interface LoadedTasks {
   readonly tasks: readonly WorkerTask[];
-  /** Their names in `pool.call`. */
-  readonly names: readonly string[];
+  /** In the same order, with their names in `pool.call`. */
+  readonly named: readonly { readonly name: string }[];
   readonly context: CallContext | undefined;
   /** If the host has none. */
-  readonly descriptions?: readonly TaskDescription[];
+  readonly descriptions: readonly TaskDescription[] | undefined;
 }
 
 /** Loads the tasks, unless they are among `known` by their index. Resolves with the failure if that fails. */
@@ -67,18 +67,19 @@ async function loadTasksOf(
   known: readonly unknown[],
 ): Promise<LoadedTasks> {
   const { tasks, taskModule } = start;
-  const loadContext = (named: readonly { readonly name: string }[]) =>
-    start.context === undefined
-      ? undefined
-      : CallContext.load(start.context, named.map(({ name }) => name), runtime);
-  if (tasks.length > 0 || taskModule === undefined) {
-    const context = await loadContext(tasks);
-    const names = tasks.map(({ name }) => name);
-    return { tasks: await loadTasks(tasks, runtime, known), names, context };
-  }
-  const { tasks: loaded, descriptions } = await loadModule(taskModule, runtime);
-  const names = descriptions.map(({ name }) => name);
-  return { tasks: loaded, names, context: await loadContext(descriptions), descriptions };
+  const module = tasks.length > 0 || taskModule === undefined
+    ? undefined
+    : await loadModule(taskModule, runtime);
+  const named = module?.descriptions ?? tasks;
+  const context = start.context === undefined
+    ? undefined
+    : await CallContext.load(start.context, named.map(({ name }) => name), runtime);
+  return {
+    tasks: module?.tasks ?? await loadTasks(tasks, runtime, known),
+    named,
+    context,
+    descriptions: module?.descriptions,
+  };
 }
 
 /** An error as bytes; of anything else its text. */

@@ -95,8 +95,9 @@ export async function loadModule(
     const declared = declaredTask(module[name]);
     if (declared === undefined || name === "then") continue;
     const { options, args, returns } = declared;
-    const signature = signatureOf(args, returns);
-    const declares = describeSignature(signature);
+    const isBare = options === undefined && args === undefined && returns === undefined;
+    const signature = isBare ? undefined : signatureOf(args, returns);
+    const declares = isBare ? undefined : describeSignature(signature);
     const hasSignal = wantsSignal(declared);
     const task = checked(declared, { name, isChecked: false });
     const created = createTask(tasks.length, task, signature, hasSignal);
@@ -107,7 +108,7 @@ export async function loadModule(
       hasSignal,
       isStream,
       declares,
-      declared: options === undefined && args === undefined && returns === undefined
+      declared: isBare
         ? undefined
         : packDeclaration({ options, args, returns }, moduleUrl, runtime),
     });

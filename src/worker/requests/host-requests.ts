@@ -27,6 +27,7 @@ import {
 import { reasonOf } from "../../protocol/abort-reason.ts";
 import { keyOf } from "../../protocol/call-key.ts";
 import type { Replies } from "../replies.ts";
+import type { WorkerTask } from "../loading/task-modules.ts";
 import type { RunningCall, RunningCalls } from "../calls/running-calls.ts";
 
 /** Time between two looks whether the host stops this worker: not every runtime can stop a thread that waits. */
@@ -45,6 +46,9 @@ export interface RequestParts {
     trackAll(): void;
     addWaiting(tasks: number): void;
   };
+  /** The tasks and, in the same order, their names. */
+  readonly tasks: readonly WorkerTask[];
+  readonly named: readonly { readonly name: string }[];
 }
 
 export interface HostRequestsOptions {
@@ -81,7 +85,7 @@ export class HostRequests {
   readonly #pending = new Map<number, Pending>();
   /** Requests of each call that wait for an answer. */
   readonly #waits = new Map<number, number>();
-  /** Calls `#tell` in a microtask, outside the asynchronous context of every task. */
+  /** Calls `tell` in a microtask, outside the asynchronous context of every task. */
   #schedule!: () => void;
   #number = 0;
   /** Change of the number of waiting tasks that the loop does not know yet. */
@@ -93,7 +97,6 @@ export class HostRequests {
   constructor(options: HostRequestsOptions) {
     this.#options = options;
     this.#values = new StandaloneValues(options.codec);
-    this.#arm();
   }
 
   /** Tasks call tasks: from now on it is known which calls requests belong to. */
@@ -104,10 +107,10 @@ export class HostRequests {
     this.parts?.loop.trackAll();
   }
 
-  /** The tasks are loaded. */
-  start(parts: RequestParts): void {
+  /** The tasks are loaded. `schedule` calls `tell` in a microtask, in the asynchronous context of the worker's loop. */
+  start(parts: RequestParts, schedule: () => void): void {
     this.parts = parts;
-    this.#arm(); // in the context of the worker, if that runs on its host
+    this.#schedule = schedule;
     if (this.#isTracking) parts.loop.trackAll();
     parts.loop.running.onOver = ({ slot, generation }) => this.#forget(slot, generation);
   }
@@ -262,14 +265,11 @@ export class HostRequests {
     this.#schedule();
   }
 
-  #arm(): void {
+  /** Tells the loop how many more tasks wait, or fewer. */
+  tell(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#schedule = resolve;
-    void promise.then(() => this.#tell()); // in the context of now: that of the worker's loop
-  }
-
-  #tell(): void {
-    this.#arm();
+    void promise.then(() => this.tell()); // in the context of now: that of the worker's loop
     const change = this.#change;
     this.#change = 0;
     this.parts!.loop.addWaiting(change);

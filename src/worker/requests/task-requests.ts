@@ -16,22 +16,23 @@ import type { TaskSignals } from "../calls/abort-signals.ts";
 import type { HostRequests } from "./host-requests.ts";
 import type { WorkerTask } from "../loading/task-modules.ts";
 
-/** The tasks of a worker, by name. */
-type Tasks = ReadonlyMap<string, WorkerTask>;
-
-const NO_TASKS: Tasks = new Map();
+/** The parts of the worker that it needs, some at their first use. */
+interface Parts {
+  readonly requests: HostRequests;
+  readonly signals: TaskSignals;
+}
 
 export class WorkerTaskRequests implements TaskRequests {
-  /** Set when they are loaded. */
-  tasks: Tasks = NO_TASKS;
+  readonly #parts: Parts;
   readonly #requests: HostRequests;
-  readonly #signals: TaskSignals;
   readonly #values: StandaloneValues;
+  /** The tasks of the worker by name, from the first synchronous call on. */
+  #tasks: ReadonlyMap<string, WorkerTask> | undefined;
 
   /** `codec`: for values that stay in this thread. */
-  constructor(requests: HostRequests, signals: TaskSignals, codec: Codec) {
-    this.#requests = requests;
-    this.#signals = signals;
+  constructor(parts: Parts, codec: Codec) {
+    this.#parts = parts;
+    this.#requests = parts.requests;
     this.#values = new StandaloneValues(codec);
   }
 
@@ -62,10 +63,18 @@ export class WorkerTaskRequests implements TaskRequests {
     args: readonly unknown[],
     settings: NestedSettings | undefined,
   ): unknown {
-    const task = this.tasks.get(name);
+    const task = this.#taskOf(name);
     if (task?.inline !== undefined) return this.#runInline(name, task, task.inline, args);
     const context = this.#requests.current?.context;
     return this.#requests.requestSync(["task", name, settings, context], args);
+  }
+
+  /** Undefined for a task of another pool, and while modules are loaded. */
+  #taskOf(name: string): WorkerTask | undefined {
+    const { parts } = this.#requests;
+    if (parts === undefined) return undefined;
+    this.#tasks ??= new Map(parts.tasks.map((task, index) => [parts.named[index]!.name, task]));
+    return this.#tasks.get(name);
   }
 
   #runInline(
@@ -81,7 +90,7 @@ export class WorkerTaskRequests implements TaskRequests {
       args.push(
         call === undefined
           ? new AbortController().signal
-          : this.#signals.follow(call.slot, call.generation),
+          : this.#parts.signals.follow(call.slot, call.generation),
       );
     }
     let result: unknown;

@@ -14,17 +14,14 @@ export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;
   readonly snapshots: SnapshotEncoder;
   readonly replies: Replies;
+  /** Counts the streams that wait for credit or room. */
+  readonly counts: { paused: number };
   /** Runs work of a stream outside the worker loop. */
   readonly run: (work: () => void) => void;
 }
 
 export class ResultStreams {
   readonly #options: ResultStreamsOptions;
-  /**
-   * Streams that wait for credit or room, and tasks that wait for other calls (host-requests.ts). They do not count for
-   * `maxConcurrency`.
-   */
-  paused = 0;
   readonly #open = new Map<number, StreamProducer>();
   /** Called when no stream is open any more. */
   #onNone: (() => void) | undefined;
@@ -48,7 +45,7 @@ export class ResultStreams {
     highWaterMark: number,
     onEnd: (isThrown: boolean, value: unknown, isAnswered: boolean, isOfReturn: boolean) => void,
   ): void {
-    const { runtime, snapshots, replies, run } = this.#options;
+    const { runtime, snapshots, replies, counts, run } = this.#options;
     const iterator = openIterator(value);
     const key = keyOf(slot, generation);
     const batch = new ItemBatch(snapshots);
@@ -71,7 +68,7 @@ export class ResultStreams {
           return replies.waiting > 0;
         },
       },
-      onPause: (isPaused) => this.paused += isPaused ? 1 : -1,
+      onPause: (isPaused) => counts.paused += isPaused ? 1 : -1,
       onEnd: (isThrown, result, isOfReturn) => {
         this.#open.delete(key);
         onEnd(isThrown, result, isAnswered, isOfReturn);
