@@ -54,7 +54,7 @@ const esbuildOptions: NonNullable<Options["esbuildOptions"]> = (options) => {
 
 /** Keeps webpack from replacing the import of users' modules by an error: esbuild drops comments. */
 const forWebpack = (code: string): string =>
-  code.replaceAll(/\bimport\((?=\w+\))/g, "import(/*webpackIgnore:true*/");
+  code.replaceAll(/\bimport\((?=[\w$]+\))/g, "import(/*webpackIgnore:true*/");
 
 /** The same, without imports that have no names: they only order files, and would bring the code for structs into every bundle. */
 const forBundlers: NonNullable<Options["plugins"]>[number] = {

@@ -1,7 +1,7 @@
 /**
  * The entry point for modules of tasks: {@link task}, schemas, {@link transfer}, {@link borrow}, {@link Envelope} and
  * {@link onTeardown}. Every worker loads the modules of its tasks: this entry point adds 52 KiB to what a
- * worker has loaded, `heddle` adds 350. `heddle` exports the same, and both may be used together.
+ * worker has loaded, `heddle` adds 341. `heddle` exports the same, and both may be used together.
  *
  * @example
  * ```ts

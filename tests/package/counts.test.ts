@@ -33,8 +33,8 @@ const LIMITS: Counts = {
   host: 825,
   worker: 400,
   shutdown: 78,
-  hostBytes: 358_000,
-  workerBytes: 165_000,
+  hostBytes: 350_000,
+  workerBytes: 163_000,
 };
 
 const project = useProject(({ folder }) =>
