@@ -30,7 +30,7 @@ import type { Cancellation } from "../../host/limits/cancellation.ts";
 import { ArgumentSources } from "../../host/streams/argument-sources.ts";
 import type { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { type HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
-import { watchOutput } from "../../host/workers/last-output.ts";
+import { printLastOutput } from "../../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
 import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
@@ -122,7 +122,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       this,
     );
     this.dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
-    this.stopOutput = watchOutput(runtime, this.dispatcher.responses, supervisor);
+    this.stopOutput = printLastOutput(runtime, this.dispatcher.responses, supervisor);
     this.entry = new CallEntry({
       channel: runtime.tracingChannel(CHANNEL),
       debug,
@@ -349,16 +349,16 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** The receivers of wake-ups, for the safety check. */
   *#receivers(): Generator<readonly [unknown, Receiver]> {
     const { dispatcher: { lanes }, supervisor, loop, waiting: { parker } } = this;
-    const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
-    for (const lane of threads) yield [lane, lane];
+    for (const lane of supervisor.threads) if (lanes.all.includes(lane)) yield [lane, lane];
+    if (!lanes.hasResponse) return;
     yield [loop, {
       isAnnounced: parker.isAnnounced,
       isWaitingInLoop: loop.isParked,
       // A sleeping worker has already sent the wake that follows its response.
-      isLeftAlone: threads.some(({ endpoint, isWaitingInLoop }) =>
-        isWaitingInLoop && endpoint.rx.hasRecord
+      isLeftAlone: [...supervisor.threads].some((lane) =>
+        lanes.all.includes(lane) && lane.isWaitingInLoop && lane.endpoint.rx.hasRecord
       ),
-      hasReason: lanes.hasResponse,
+      hasReason: true,
       progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
       wake: () => loop.onWakeMessage(),
       repost: () => loop.onWakeMessage(),

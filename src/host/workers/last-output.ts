@@ -6,17 +6,17 @@
  */
 import type { Runtime } from "../../runtimes/runtime.ts";
 
-/** Returns a function that ends it. */
-export function watchOutput(
+/** Watches for the end of the process. Returns a function that ends this. */
+export function printLastOutput(
   { onBeforeExit }: Pick<Runtime, "onBeforeExit">,
   responses: { readonly taken: number },
   workers: { readonly threads: Iterable<{ awaitOutput(): void }> },
 ): () => void {
-  let taken = 0;
+  let responsesBefore = 0;
+  // The event occurs again when the output has arrived. Then it must request nothing, or the process would never end.
   return onBeforeExit(() => {
-    // The event occurs again when the output has arrived: a pool that requests it again would keep the process from ending.
-    if (responses.taken === taken) return;
-    ({ taken } = responses);
+    if (responses.taken === responsesBefore) return;
+    responsesBefore = responses.taken;
     for (const worker of workers.threads) worker.awaitOutput();
   });
 }
