@@ -68,4 +68,14 @@ describe("a host that blocks", () => {
       expect(await late).toMatchObject({ name: "TimeoutError" });
     },
   );
+
+  test("keeps the time limit of a scope, which ends all its calls", async () => {
+    const pool = await readyPool(1);
+    const scope = pool.scope({ timeoutMs: 20 });
+    const late = rejection(scope.call.later(60_000));
+    blockUntil(() => pool.stats().aborted > 0, pool);
+    expect(pool.stats().aborted).toBe(1);
+    expect(await late).toMatchObject({ name: "TimeoutError" });
+    await rejection(scope.close());
+  });
 });
