@@ -271,3 +271,17 @@ describe("events", () => {
     expect(() => pool.call.count.with({ onEvent: () => {} })).toThrow(InvalidArgumentError);
   });
 });
+
+test("methods of a pool survive destructuring, also if the pool is closed when they are used first", async () => {
+  const pool = await readyPool();
+  const { map, forEach, reduce } = pool;
+  expect([pool.map, pool.forEach, pool.reduce]).toEqual([map, forEach, reduce]);
+  const running = pool.call.sleepFor(50);
+  expect(await map(pool.call.square, [2, 3])).toEqual([4, 9]);
+  expect(await pool.broadcast.plain(3)).toEqual([4, 4]);
+  await running;
+  const closed = await readyPool();
+  await closed.shutdown();
+  const late = closed.map(closed.call.square, [1]);
+  await expect(late.toArray()).rejects.toMatchObject({ code: "HEDDLE_POOL_CLOSED" });
+});

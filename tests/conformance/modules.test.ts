@@ -172,6 +172,13 @@ describe("a module pool", () => {
     await expect(pool.ready).rejects.toThrow(WorkerStartError);
   });
 
+  test("takes a path relative to the module that called createPool, also where that made no pool yet", async () => {
+    const create = createPool({ threads: 1 });
+    // No frame of this module is on the stack when the pool is made.
+    const made: unknown = await Promise.resolve("../fixtures/module-tasks.ts").then(create);
+    expect(await closedAfterTest(made as Pool<Tasks>).call.reverse("ab")).toBe("ba");
+  });
+
   test("takes a path relative to the calling module", async () => {
     const pool = closedAfterTest(
       createPool({ threads: 1, moduleUrl: import.meta.url })<Tasks>(
