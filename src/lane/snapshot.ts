@@ -252,7 +252,29 @@ export class SnapshotEncoder {
    */
   take(encoder: Encoder, end: number, count: number, isLeaving = false): Snapshot {
     encoder.checkSize(end);
-    const { attachments: gathered } = encoder;
+    const { attachments: gathered, copiedBytes } = encoder;
+    const isInline = end <= this.#maxInlineBytes;
+    let inline: Uint8Array<ArrayBuffer> | undefined;
+    if (isInline) {
+      inline = new Uint8Array(end);
+      inline.set(encoder.u8.subarray(0, end));
+    }
+    const bytes = isInline ? 0 : end;
+    if (gathered.isEmpty) {
+      const payload = isInline
+        ? undefined
+        : { buffer: encoder.takeScratch(), bytes, attachments: NONE };
+      return {
+        count,
+        inline,
+        payload,
+        transfer: NONE,
+        isResendable: true,
+        attached: NONE,
+        copiedBytes,
+        departures: undefined,
+      };
+    }
     const { kinds } = encoder.access;
     checkMovable(gathered, encoder.access);
     const attachments = [...gathered.objects];
@@ -262,22 +284,15 @@ export class SnapshotEncoder {
       if (kinds.isArrayBuffer(object)) detach(object);
       else transfer.push(object);
     }
-    const isInline = end <= this.#maxInlineBytes;
-    let inline: Uint8Array<ArrayBuffer> | undefined;
-    if (isInline) {
-      inline = new Uint8Array(end);
-      inline.set(encoder.u8.subarray(0, end));
-    }
     const buffer = isInline ? undefined : encoder.takeScratch();
     // A message is needed even if moved objects appear in no value.
     const hasMessage = !isInline || attachments.length > 0 || transfer.length > 0;
-    const payload = hasMessage ? { buffer, bytes: isInline ? 0 : end, attachments } : undefined;
+    const payload = hasMessage ? { buffer, bytes, attachments } : undefined;
     const attached = isResendable
       ? NONE
       : transfer.filter((object): object is ArrayBuffer =>
         kinds.isArrayBuffer(object) && gathered.isOriginal(object)
       );
-    const { copiedBytes } = encoder;
     const departures = gathered.takeDepartures();
     const snapshot = {
       count,
