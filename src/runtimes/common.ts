@@ -35,7 +35,9 @@ lazy.readableStream = () =>
 /** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);
 
-let handle: ParentHandle | undefined;
+/** On `globalThis`: in a bundle the copy of heddle that listens first may not be the one that serves the thread. */
+const PARENT = Symbol.for("heddle.parent");
+const shared = globalThis as { [PARENT]?: ParentHandle };
 
 function createParent(port: HostPort | undefined): ParentHandle {
   if (port === undefined) throw new Error("Not in a worker thread.");
@@ -289,7 +291,7 @@ export function createRuntime(
       const { used_heap_size, external_memory } = getHeapStatistics();
       return used_heap_size + external_memory;
     },
-    parent: () => handle ??= createParent(hostPort()),
+    parent: () => shared[PARENT] ??= createParent(hostPort()),
     toModuleUrl: (location) =>
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
