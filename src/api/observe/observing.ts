@@ -46,18 +46,31 @@ export class Observing {
     const ownFolder = workerEntry.mark === undefined
       ? new URL("../", workerEntry.url).pathname
       : undefined;
-    const observer = new CallObserver({
-      channel: runtime.tracingChannel(CHANNEL),
-      debug: this.debug,
-      stamps: this.stamps,
-      pool: options.workerOptions.name,
-      ownFolder,
-      dispatcher,
-    });
+    const channel = runtime.tracingChannel(CHANNEL);
+    const { debug, stamps } = this;
+    const createObserver = (): CallObserver =>
+      new CallObserver({
+        channel,
+        debug,
+        stamps,
+        pool: options.workerOptions.name,
+        ownFolder,
+        dispatcher,
+      });
     const capture = options.context?.capture;
     const { submitter, inFlight: { counts } } = dispatcher;
     const names = sources;
-    return new CallEntry({ submitter, counts, observer, capture, signatures, names, ownFolder });
+    return new CallEntry({
+      submitter,
+      counts,
+      channel,
+      isDebugging: debug !== undefined,
+      createObserver,
+      capture,
+      signatures,
+      names,
+      ownFolder,
+    });
   }
 
   /** The same events; with `debug`, each park is printed. */

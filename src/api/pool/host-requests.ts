@@ -57,7 +57,7 @@ export function createRequests(spec: PoolSpec, parts: RequestParts): HostRequest
     },
   });
   parts.dispatcher.responses.requests = requests;
-  parts.dispatcher.waiting.pinned.hasWorker = hasWorker;
+  parts.dispatcher.waiting.hasWorker = hasWorker;
   return requests;
 }
 

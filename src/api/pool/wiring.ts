@@ -262,7 +262,7 @@ export function wire(given: PoolSpec, events: PartEvents): PoolParts {
     awakeCount,
     supervisorEvents(() => parts, events, loop, observing),
   );
-  dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
+  dispatcher.waiting.workerIds = () => supervisor.workerIds;
   const broadcasts = createBroadcasts(spec, snapshots, dispatcher, supervisor);
   const streams = createStreams(spec, dispatcher, limits.cancellation, () => {
     safety.ref();

@@ -6,9 +6,10 @@ import type { Signature } from "../../codec/struct/signature.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
 import type { CallCounts } from "../calls/call-counts.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
-import type { CalledTask } from "../dispatch/deferred-calls.ts";
+import type { CalledTask } from "../calls/queued-call.ts";
 import type { BindEnd } from "../calls/caller-context.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { TracingChannel } from "../../runtimes/runtime.ts";
 import type { CallObserver } from "./call-observer.ts";
 import {
   DataCloneError,
@@ -24,7 +25,10 @@ import { withContext } from "../calls/with-context.ts";
 export interface CallEntryOptions {
   readonly submitter: Submitter;
   readonly counts: CallCounts;
-  readonly observer: CallObserver;
+  readonly channel: TracingChannel;
+  /** Whether each call is followed, with or without subscribers of the channel. */
+  readonly isDebugging: boolean;
+  readonly createObserver: () => CallObserver;
   /** The option `context`: what each call carries to its worker. */
   readonly capture: (() => unknown) | undefined;
   /** Declared types of each task, by its index. */
@@ -42,20 +46,24 @@ export class CallEntry {
   readonly #options: CallEntryOptions;
   readonly #submitter: Submitter;
   readonly #counts: CallCounts;
-  readonly #observer: CallObserver;
+  readonly #channel: TracingChannel;
+  readonly #isDebugging: boolean;
+  /** Made with the first call that is followed. */
+  #observer: CallObserver | undefined;
   readonly #capture: (() => unknown) | undefined;
 
   constructor(options: CallEntryOptions) {
     this.#options = options;
     this.#submitter = options.submitter;
     this.#counts = options.counts;
-    this.#observer = options.observer;
+    this.#channel = options.channel;
+    this.#isDebugging = options.isDebugging;
     this.#capture = options.capture;
   }
 
   /** As `Submitter.submitPlain`, in a pool without the option `context`. */
   submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
-    if (this.#observer.isOn) {
+    if (this.#isDebugging || this.#channel.hasSubscribers) {
       this.submit(task, args, resolve, reject, PLAIN);
       return;
     }
@@ -78,11 +86,12 @@ export class CallEntry {
     const task = typeof called === "number" ? called : undefined;
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, task);
-      if (!this.#observer.isOn) {
+      if (!this.#isDebugging && !this.#channel.hasSubscribers) {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
       const { name } = typeof called === "number" ? names[called % names.length]! : called;
+      this.#observer ??= this.#options.createObserver();
       return this.#observer.submit(
         name,
         resolve,

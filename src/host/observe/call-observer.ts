@@ -47,19 +47,12 @@ type Submit = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
 
 export class CallObserver {
   readonly #options: CallObserverOptions;
-  readonly #channel: TracingChannel;
   readonly #isDebugging: boolean;
   #calls = 0;
 
   constructor(options: CallObserverOptions) {
     this.#options = options;
-    this.#channel = options.channel;
     this.#isDebugging = options.debug !== undefined;
-  }
-
-  /** Whether anybody wants to know of a call that is made now. */
-  get isOn(): boolean {
-    return this.#isDebugging || this.#channel.hasSubscribers;
   }
 
   /** Makes a call and follows it. */
@@ -134,7 +127,7 @@ export class CallObserver {
     const reason = lanes.open.length === 0
       ? "no worker is ready"
       : call.waiting !== undefined
-      ? "arguments are promises, or its task is not known yet"
+      ? "arguments are promises"
       : call.settings.affinity !== undefined
       ? "its own worker cannot take it"
       : `no worker can take it; ${waiting.queued} calls wait`;

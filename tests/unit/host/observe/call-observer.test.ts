@@ -81,7 +81,9 @@ function createEntry({ hasSubscribers = false, topics, capture }: Given = {}) {
     {
       submitter: { submit, submitPlain } as Submitter,
       counts,
-      observer,
+      channel,
+      isDebugging: debug !== undefined,
+      createObserver: () => observer,
       capture,
       signatures: [],
       names: [{ name: "add" }],
