@@ -254,7 +254,9 @@ export class SnapshotEncoder {
     encoder.checkSize(end);
     const { attachments: gathered } = encoder;
     const { kinds } = encoder.access;
-    checkMovable(gathered, encoder.access);
+    if (gathered.transfer.length > 0 || gathered.unused !== undefined) {
+      checkMovable(gathered, encoder.access);
+    }
     const attachments = [...gathered.objects];
     const transfer = [...gathered.transfer];
     const isResendable = !gathered.movesOriginals;
@@ -289,7 +291,7 @@ export class SnapshotEncoder {
       copiedBytes,
       departures,
     };
-    return isLeaving ? snapshot : detached(snapshot);
+    return isLeaving || attached.length === 0 ? snapshot : detached(snapshot);
   }
 }
 

@@ -149,8 +149,8 @@ export class Dispatcher implements HostWork {
   }
 
   get hasQueued(): boolean {
-    const { queued, pinned } = this.waiting;
-    return (queued > 0 && this.lanes.open.length > 0) || pinned?.isSendable === true;
+    const { queue, pinned } = this.waiting;
+    return (queue.size > 0 && this.lanes.open.length > 0) || pinned?.isSendable === true;
   }
 
   /** The tasks of the pool are known: calls made before are queued. */

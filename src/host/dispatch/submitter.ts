@@ -5,7 +5,7 @@
  *
  * Most calls are plain: without options, of a task without declared shapes, in a pool without context, inline executor
  * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
- * for none of that.
+ * for none of that. Arguments of unknown size, and those of calls that cannot be sent yet, are encoded by `#submitEncoded`.
  */
 import {
   type AnyCallback,
@@ -173,7 +173,7 @@ export class Submitter {
       }
       const task = typeof called === "number" ? called : UNKNOWN_TASK;
       const canSendNow = task !== UNKNOWN_TASK && settings.affinity === undefined &&
-        this.#waiting.queued === 0 &&
+        this.#waiting.queue.size === 0 &&
         this.#waiting.inliner?.takesFirst(task, 1) !== true;
       const lane = canSendNow
         ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
