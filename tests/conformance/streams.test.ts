@@ -355,6 +355,13 @@ describe("results of calls made before the tasks are known", () => {
     expect(await stream.returned).toBe("done");
   });
 
+  test("that a function returned can be read by the call as well", async () => {
+    const { call } = earlyPool();
+    const made = call.laterGenerator(2);
+    const stream = await made;
+    expect(await (made as unknown as typeof stream).toArray()).toEqual([0, 1]);
+  });
+
   test("a stream can be cancelled before there is a worker", async () => {
     const { call } = earlyPool();
     await call.count(0, 1e9).return();

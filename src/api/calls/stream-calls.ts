@@ -87,11 +87,13 @@ export function promiseOrStream(
   /** What the end of the call is to its stream, unless the worker has opened that. */
   let finish: ((sink: StreamSink) => void) | undefined;
   const onValue: Resolve = (value) => {
-    if (value instanceof ResultStream && isStream()) {
+    if (value instanceof ResultStream) {
       stream = value;
-      promise.catch(ignore); // only those who await it are told
-      reject(new InvalidArgumentError(`"${name}" is a generator: read the call by for await.`));
-      return;
+      if (isStream()) {
+        promise.catch(ignore); // only those who await it are told
+        reject(new InvalidArgumentError(`"${name}" is a generator: read the call by for await.`));
+        return;
+      }
     }
     resolve(value);
     finish = (sink) => {
