@@ -276,7 +276,9 @@ export class SnapshotEncoder {
       };
     }
     const { kinds } = encoder.access;
-    checkMovable(gathered, encoder.access);
+    if (gathered.transfer.length > 0 || gathered.unused !== undefined) {
+      checkMovable(gathered, encoder.access);
+    }
     const attachments = [...gathered.objects];
     const transfer = [...gathered.transfer];
     const isResendable = !gathered.movesOriginals;
@@ -304,7 +306,7 @@ export class SnapshotEncoder {
       copiedBytes,
       departures,
     };
-    return isLeaving ? snapshot : detached(snapshot);
+    return isLeaving || attached.length === 0 ? snapshot : detached(snapshot);
   }
 }
 

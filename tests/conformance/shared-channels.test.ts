@@ -1,6 +1,6 @@
 /** Channels: order, ends, deaths, `select`. */
 import { describe, expect, test } from "vitest";
-import { callback } from "../../src/mod.ts";
+import { callback, createPool } from "../../src/mod.ts";
 import {
   AtomicCounter,
   channel,
@@ -236,6 +236,35 @@ describe("an end that a call carries", () => {
     event.set();
     await Promise.all([produced, busy]);
     expect(await received).toEqual([1, 1]);
+  });
+
+  test("is gone with an early call that ends before its task is known, or before it is begun", async () => {
+    const url = new URL("../fixtures/shared-tasks.ts", import.meta.url);
+    const made = closedAfterTest(
+      createPool({ threads: 1 })<typeof import("../fixtures/shared-tasks.ts")>(url),
+    );
+    const event = new Event();
+    const busy = made.call.invoke([event, "waitSync"]);
+    const produce = (stop: AbortController) => {
+      const [sender, receiver] = channel<number>();
+      const produced = made.call.produce.with({ signal: stop.signal })([sender, 0, 3]);
+      sender.close();
+      return { produced: produced.catch((reason: unknown) => reason), receiver };
+    };
+    const [early, late] = [new AbortController(), new AbortController()];
+    const first = produce(early);
+    const second = produce(late);
+    const third = produce(new AbortController());
+    const closed = { code: "HEDDLE_CHANNEL_CLOSED" };
+    early.abort("early");
+    expect(await rejection(first.receiver.receive())).toMatchObject(closed);
+    await made.ready;
+    late.abort("late");
+    expect(await rejection(second.receiver.receive())).toMatchObject(closed);
+    expect([await first.produced, await second.produced]).toEqual(["early", "late"]);
+    event.set();
+    expect(await all(third.receiver)).toEqual([0, 1, 2]);
+    await Promise.all([busy, third.produced]);
   });
 
   test("is there again when the call is made again", async () => {

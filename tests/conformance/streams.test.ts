@@ -337,6 +337,31 @@ describe("results of calls made before the tasks are known", () => {
     expect(await runScript("early-call.ts")).toEqual({ code: 0, output: "slept\n" });
   });
 
+  test("can be asked for as streams when they have begun, and when they are over", async () => {
+    const { call } = earlyPool();
+    const stream = call.count(0, 3);
+    const [plain, rejected] = [call.plain(1), call.rejects()] as unknown as ReturnType<
+      typeof call.count
+    >[];
+    expect(await plain).toBe(2);
+    await expect(rejected).rejects.toThrow("rejected");
+    expect(await stream.toArray()).toEqual([0, 1, 2]);
+    // The calls that have their slots meanwhile are not theirs.
+    const others = [call.plain(1), call.plain(2), call.plain(3)];
+    expect(await plain!.return()).toEqual({ done: true, value: undefined });
+    await expect(rejected!.next()).rejects.toThrow("rejected");
+    expect(await rejected!.return()).toEqual({ done: true, value: undefined });
+    expect(await Promise.all(others)).toEqual([2, 3, 4]);
+    expect(await stream.returned).toBe("done");
+  });
+
+  test("that a function returned can be read by the call as well", async () => {
+    const { call } = earlyPool();
+    const made = call.laterGenerator(2);
+    const stream = await made;
+    expect(await (made as unknown as typeof stream).toArray()).toEqual([0, 1]);
+  });
+
   test("a stream can be cancelled before there is a worker", async () => {
     const { call } = earlyPool();
     await call.count(0, 1e9).return();

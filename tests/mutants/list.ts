@@ -257,7 +257,7 @@ const dispatch: Room = {
     },
     {
       file: "host/dispatch/queue/waiting-calls.ts",
-      from: "this.queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));",
+      from: "this.queue.putBackAll(unpinned);",
       to: "",
       fault: "calls that a lost worker has not begun are dropped",
     },
@@ -275,14 +275,14 @@ const dispatch: Room = {
     },
     {
       file: "host/dispatch/queue/call-queue.ts",
-      from: "this.#first -= calls.length;",
-      to: "this.#first -= calls.length - 1;",
+      from: "this.first -= calls.length;",
+      to: "this.first -= calls.length - 1;",
       fault: "putting calls back overwrites one",
     },
     {
       file: "host/dispatch/queue/backpressure.ts",
-      from: "if (!this.#needsDrain || queued > this.#lowWaterMark) return;",
-      to: "if (!this.#needsDrain || queued > 0) return;",
+      from: "if (!this.needsDrain || queued > this.#lowWaterMark) return;",
+      to: "if (!this.needsDrain || queued > 0) return;",
       fault: "the event drain comes late",
     },
     {

@@ -8,7 +8,7 @@ import type { CallEntry } from "../../host/observe/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
+import type { FindTask } from "../../host/calls/queued-call.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { checking } from "../tasks/validation.ts";
 import { endStreams } from "../../streams/open-source.ts";

@@ -24,11 +24,12 @@ import {
   type GivenSettings,
   isPlain,
   PLAIN,
+  STATEFUL,
 } from "../../host/calls/call-settings.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
-import type { FindTask } from "../../host/dispatch/deferred-calls.ts";
+import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
 import type { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { CHUNK, EMITTING } from "../../protocol/task-variants.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -132,7 +133,10 @@ export interface ModuleCalls {
 }
 
 export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
-  const early = new Map<string, { readonly call: CallWith; readonly onKnown: () => void }>();
+  const early = new Map<
+    string,
+    { readonly call: CallWith; readonly onKnown: (task: number) => void }
+  >();
   let isKnown = false;
   const unknown = (name: string): UnknownTaskError =>
     unknownTask(name, spec.sources.map((source) => source.name));
@@ -147,11 +151,14 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
   });
   const onKnown = (): void => {
     isKnown = true;
-    for (const { onKnown } of early.values()) onKnown();
     for (const [task, { name }] of spec.sources.entries()) {
-      const value = early.get(name)?.call ?? callWith(createCalls(spec, target, task));
+      const made = early.get(name);
+      made?.onKnown(task);
+      early.delete(name);
+      const value = made?.call ?? callWith(createCalls(spec, target, task));
       defineOwn(calls, name, { value, enumerable: true });
     }
+    for (const { onKnown } of early.values()) onKnown(UNKNOWN_TASK);
     target.dispatcher.onTasksKnown();
   };
   return { calls, onKnown };
@@ -204,13 +211,11 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
 
 /** The function of a task for calls without options. What they may be asked for is decided here, once. */
 function createPlainCall(
-  { options: { context, inliner, balancer }, signatures }: PoolSpec,
+  spec: PoolSpec,
   entry: CallSink,
   task: number,
 ): Call {
-  const isShort = context === undefined && inliner === undefined && typeof balancer === "string" &&
-    signatures[task] === undefined;
-  if (isShort) {
+  if (isShort(spec, task)) {
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
         entry.submitPlain(task, args, resolve, reject);
@@ -222,6 +227,15 @@ function createPlainCall(
     });
 }
 
+/** Whether plain calls of a task go by `submitPlain`. */
+function isShort(
+  { options: { context, inliner, balancer }, signatures }: PoolSpec,
+  task: number,
+): boolean {
+  return context === undefined && inliner === undefined && typeof balancer === "string" &&
+    signatures[task] === undefined;
+}
+
 /**
  * The calls of a name in a module pool whose tasks are not known yet. Each function calls the task of that name as soon as
  * it is known.
@@ -231,33 +245,39 @@ function createEarlyCalls(
   target: CallTarget,
   name: string,
   unknown: (name: string) => UnknownTaskError,
-): TaskCalls & { readonly onKnown: () => void } {
-  const { sources, tasks, options } = spec;
+): TaskCalls & { readonly onKnown: (task: number) => void } {
+  const { tasks, options } = spec;
+  const { entry, features } = target;
   let known: TaskCalls | undefined;
-  const indexOf = (): number => sources.findIndex((source) => source.name === name);
-  const isStream = (): boolean => tasks[indexOf()]?.isStream === true;
-  const earlyAt = (given: GivenCall): Call => {
-    const settings = settingsFor(options, {}, given);
-    const find: FindTask = () => {
-      const task = indexOf();
-      return task < 0 ? unknown(name) : findKnown(spec, task, given);
-    };
-    return (...args) =>
-      promiseOrStream(
-        target.features,
-        name,
-        isStream,
-        (resolve, reject) => target.entry.submit({ name, find }, args, resolve, reject, settings),
-      );
-  };
+  let task = UNKNOWN_TASK;
+  /** Whether calls without options are plain, once the task is known. */
+  let isPlainTask = false;
+  const isStream = (): boolean => tasks[task]?.isStream === true;
   return {
     pool: target.pool,
     make: (given) => {
       if (known !== undefined) return known.make(given);
-      const early = moving(earlyAt(given), given.transfer, undefined, spec.runtime.isPromise);
+      const settings = statefulOf(settingsFor(options, {}, given));
+      const find: FindTask = () => task < 0 ? unknown(name) : findKnown(spec, task, given);
+      const early: Call = (...args) =>
+        promiseOrStream(
+          features,
+          name,
+          isStream,
+          (resolve, reject) => entry.submit({ name, find }, args, resolve, reject, settings),
+        );
+      const { transfer } = given;
+      const first = transfer === undefined
+        ? early
+        : moving(early, transfer, undefined, spec.runtime.isPromise);
       let late: Call | undefined;
       return (...args) => {
-        if (known === undefined) return early(...args);
+        if (isPlainTask && given === NO_OPTIONS) {
+          return new Promise((resolve: Resolve, reject: Reject) => {
+            entry.submitPlain(task, args, resolve, reject);
+          });
+        }
+        if (known === undefined) return first(...args);
         return (late ??= makeLate(target, known, given, isStream()))(...args);
       };
     },
@@ -265,9 +285,12 @@ function createEarlyCalls(
       if (known !== undefined) return known.bind(given);
       return { single: this.make(given) as BoundCall["single"], chunk: undefined, isKnown: false };
     },
-    onKnown: () => {
-      const task = indexOf();
+    onKnown: (index) => {
+      task = index;
       known = task < 0 ? refusing(target.pool, unknown(name)) : createCalls(spec, target, task);
+      const own = tasks[task];
+      isPlainTask = own !== undefined && !own.isStream && isShort(spec, task) &&
+        isPlain(settingsFor(options, own.settings, NO_OPTIONS));
     },
   };
 }
@@ -302,7 +325,9 @@ export function findKnown(
   try {
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
-      settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
+      settings: statefulOf(
+        settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
+      ),
     };
   } catch (error) {
     return error as InvalidArgumentError;
@@ -359,6 +384,11 @@ function refused(error: unknown): Call {
     endStreams(args);
     return Promise.reject(error);
   };
+}
+
+/** The same settings. Those of a plain call are STATEFUL, since its stream may be asked for later. */
+function statefulOf(settings: CallSettings): CallSettings {
+  return isPlain(settings) ? STATEFUL : settings;
 }
 
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */

@@ -1,8 +1,8 @@
 /** What calls return whose results are streams, or may turn out to be. */
-import { Promise } from "../../builtins.ts";
+import { Promise, WeakMap } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
-import type { ResultStream } from "../../host/streams/result-stream.ts";
+import { ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamCalls, StreamSink } from "../../host/streams/stream-calls.ts";
 
 /** Makes a call. Returns it unless it is over already; throws the reason that there is none. */
@@ -21,21 +21,59 @@ export function streamed(streams: StreamCalls, submit: MakeCall): ResultStream<u
   return handle;
 }
 
-/** `submit`; if there is no call, the stream fails too. */
-function makeOrFail(sink: StreamSink, submit: MakeCall): MakeCall {
-  return (resolve, reject) => {
-    try {
-      return submit(resolve, reject);
-    } catch (error) {
-      sink.fail(error);
-      throw error;
-    }
-  };
+/** The early calls that can be read as streams: what makes the stream of each, or returns it. */
+const readers = new WeakMap<object, () => ResultStream<unknown, unknown>>();
+
+/** The stream of an early call. Its errors are those of its reader from now on. */
+function read(early: object): ResultStream<unknown, unknown> {
+  return readers.get(early)!();
 }
+
+/** What the promise of an early call has in addition. */
+const STREAM_PROPERTIES: PropertyDescriptorMap & ThisType<object> = {
+  [Symbol.asyncIterator]: {
+    value() {
+      return read(this);
+    },
+  },
+  [Symbol.asyncDispose]: {
+    value() {
+      return read(this)[Symbol.asyncDispose]();
+    },
+  },
+  next: {
+    value() {
+      return read(this).next();
+    },
+  },
+  return: {
+    value(value: unknown) {
+      return read(this).return(value);
+    },
+  },
+  throw: {
+    value(error: unknown) {
+      return read(this).throw(error);
+    },
+  },
+  toArray: {
+    value() {
+      return read(this).toArray();
+    },
+  },
+  returned: {
+    get() {
+      return read(this).returned;
+    },
+  },
+};
+
+function ignore(): void {}
 
 /**
  * Makes a call of a task that no worker has described yet: a promise that can be read as a stream as well. Once the task is
- * known, the wrong one of the two fails with a coded error. `isStream` tells then whether it is a generator function.
+ * known, the wrong one of the two fails with a coded error. `isStream` tells then whether it is a generator function. The
+ * stream is made when it is asked for, or when the worker opens it.
  */
 export function promiseOrStream(
   features: { readonly streams: StreamCalls },
@@ -43,47 +81,54 @@ export function promiseOrStream(
   isStream: () => boolean,
   submit: MakeCall,
 ): Promise<unknown> {
-  const sink = features.streams.create();
-  const handle = sink.takeHandle();
-  let ignoreRejection = (): void => {};
-  const promise = new Promise((resolve: Resolve, reject: Reject) => {
-    sink.onOpened = () => {
-      if (!isStream()) {
-        resolve(sink.present(handle));
+  const { promise, resolve, reject } = Promise.withResolvers();
+  let sink: StreamSink | undefined;
+  let stream: ResultStream<unknown, unknown> | undefined;
+  /** What the end of the call is to its stream, unless the worker has opened that. */
+  let finish: ((sink: StreamSink) => void) | undefined;
+  const onValue: Resolve = (value) => {
+    if (value instanceof ResultStream) {
+      stream = value;
+      if (isStream()) {
+        promise.catch(ignore); // only those who await it are told
+        reject(new InvalidArgumentError(`"${name}" is a generator: read the call by for await.`));
         return;
       }
-      ignoreRejection(); // only those who await it are told
-      reject(new InvalidArgumentError(`"${name}" is a generator: read the call by for await.`));
+    }
+    resolve(value);
+    finish = (sink) => {
+      if (sink.isCancelled) sink.end(value);
+      else sink.fail(new InvalidArgumentError(`"${name}" is not a generator: await the call.`));
     };
-    const made = makeOrFail(sink, submit)(
-      (value) => {
-        if (sink.isOpen) return sink.end(value);
-        resolve(value);
-        if (sink.isCancelled) sink.end(value);
-        else sink.fail(new InvalidArgumentError(`"${name}" is not a generator: await the call.`));
-      },
-      (reason) => {
-        if (!sink.isOpen) {
-          if (isStream()) ignoreRejection(); // it may be read later
-          reject(reason);
-        }
-        sink.fail(reason);
-      },
-    );
-    if (made !== undefined) sink.attach(made, true);
-  });
-  ignoreRejection = () => promise.catch(() => {});
-  const read = (): ResultStream<unknown, unknown> => {
-    ignoreRejection();
+    if (sink?.isOpen === false) finish(sink);
+  };
+  const onReason: Reject = (reason) => {
+    if (isStream()) promise.catch(ignore); // it may be read later
+    reject(reason);
+    finish = (sink) => sink.fail(reason);
+    if (sink?.isOpen === false) finish(sink);
+  };
+  let call: PendingCall | undefined;
+  try {
+    call = submit(onValue, onReason);
+  } catch (error) {
+    onReason(error);
+  }
+  /** Its end, as whoever follows it has wrapped it. It has another one when it is over, or when its stream is open. */
+  const end = call?.resolve;
+  const makeStream = (): ResultStream<unknown, unknown> => {
+    const made = sink = features.streams.create();
+    const handle = made.takeHandle();
+    if (finish !== undefined) finish(made);
+    else if (end !== undefined && call!.resolve === end) {
+      made.onOpened = () => end(made.present(handle));
+      made.attach(call!, true);
+    }
     return handle;
   };
-  return Object.defineProperties(promise, {
-    [Symbol.asyncIterator]: { value: () => read() },
-    [Symbol.asyncDispose]: { value: () => read()[Symbol.asyncDispose]() },
-    next: { value: () => read().next() },
-    return: { value: (value: unknown) => read().return(value) },
-    throw: { value: (error: unknown) => read().throw(error) },
-    toArray: { value: () => read().toArray() },
-    returned: { get: () => read().returned },
+  readers.set(promise, () => {
+    promise.catch(ignore);
+    return stream ??= makeStream();
   });
+  return Object.defineProperties(promise, STREAM_PROPERTIES);
 }

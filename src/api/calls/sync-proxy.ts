@@ -14,7 +14,7 @@ import { DeadlockError, HeddleError, InvalidArgumentError } from "../../errors.t
 import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
-import type { CalledTask, FindTask } from "../../host/dispatch/deferred-calls.ts";
+import type { CalledTask, FindTask } from "../../host/calls/queued-call.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
 import { atCaller, takingAll } from "../../realm/caller-stack.ts";

@@ -25,7 +25,7 @@ export function createRequests(parts: PoolParts): HostRequests {
     return found;
   };
   const hasWorker = (): boolean => parts.hasWorker;
-  dispatcher.waiting.pinned.hasWorker = hasWorker;
+  dispatcher.waiting.hasWorker = hasWorker;
   return new HostRequests({
     codec,
     snapshots,

@@ -121,7 +121,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       awakeCount,
       this,
     );
-    this.dispatcher.waiting.pinned.workerIds = () => supervisor.workerIds;
+    this.dispatcher.waiting.workerIds = () => supervisor.workerIds;
     this.stopOutput = printLastOutput(runtime, this.dispatcher.responses, supervisor);
     this.entry = new CallEntry({
       channel: runtime.tracingChannel(CHANNEL),

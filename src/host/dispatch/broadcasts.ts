@@ -10,7 +10,7 @@ import type { Lane } from "../lanes/lane.ts";
 import { CallerContext } from "../calls/caller-context.ts";
 import { type CallSettings, createSettings } from "../calls/call-settings.ts";
 import type { Reject, Resolve } from "../calls/in-flight.ts";
-import type { FindTask } from "./deferred-calls.ts";
+import type { FindTask } from "../calls/queued-call.ts";
 
 export interface BroadcastsOptions {
   readonly snapshots: SnapshotEncoder;

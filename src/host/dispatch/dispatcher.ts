@@ -152,15 +152,15 @@ export class Dispatcher implements HostWork {
     if (next !== undefined) {
       const load = this.#times.loads[next.task]!;
       // How long an async task takes, its worker does not tell.
-      if (load === 0 || (load & KIND_MASK) === ASYNC) return undefined;
+      if (!load || (load & KIND_MASK) === ASYNC) return undefined;
       tenths += tenthsOf(load) * this.waiting.queued;
     }
     return tenths / (1000 * PER_US);
   }
 
   get hasQueued(): boolean {
-    const { queued, pinned } = this.waiting;
-    return (queued > 0 && this.lanes.open.length > 0) || pinned.isSendable;
+    const { queue, pinned } = this.waiting;
+    return (queue.size > 0 && this.lanes.open.length > 0) || pinned?.isSendable === true;
   }
 
   /** The tasks of the pool are known: calls made before are queued. */
@@ -178,7 +178,7 @@ export class Dispatcher implements HostWork {
   openLane(lane: Lane): boolean {
     if (!this.lanes.setOpen(lane)) return false;
     this.pending.isDue = true;
-    this.waiting.pinned.onOpened();
+    this.waiting.pinned?.onOpened();
     this.pending.kick();
     return true;
   }
@@ -189,7 +189,7 @@ export class Dispatcher implements HostWork {
    */
   removeLane(lane: Lane): PendingCall[] {
     this.#drop(lane);
-    this.waiting.pinned.onClosed(lane.id, "it ended");
+    this.waiting.pinned?.onClosed(lane.id, "it ended");
     try {
       this.responses.take(lane, MAX_RESPONSES);
       this.#requeue(lane);
@@ -298,7 +298,7 @@ export class Dispatcher implements HostWork {
   resume(lane: Lane): void {
     if (!this.lanes.resume(lane)) return;
     this.pending.isDue = true;
-    this.waiting.pinned.onOpened();
+    this.waiting.pinned?.onOpened();
     this.pending.kick();
   }
 
@@ -307,7 +307,7 @@ export class Dispatcher implements HostWork {
     this.#placement.forget(lane);
     const wasOpen = this.lanes.retire(lane);
     this.pending.isDue = true;
-    if (wasOpen) this.waiting.pinned.onClosed(lane.id, "it takes no more calls");
+    if (wasOpen) this.waiting.pinned?.onClosed(lane.id, "it takes no more calls");
     return wasOpen;
   }
 

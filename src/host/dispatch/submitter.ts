@@ -5,9 +5,8 @@
  *
  * Most calls are plain: without options, of a task without declared shapes, in a pool without context, inline executor
  * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
- * for none of that.
+ * for none of that. Arguments of unknown size, and those of calls that cannot be sent yet, are encoded by `#submitEncoded`.
  */
-import type { Encoder } from "../../codec/encoder.ts";
 import {
   type AnyCallback,
   isCallbackRefusal,
@@ -21,14 +20,16 @@ import {
   type SnapshotEncoder,
 } from "../../lane/snapshot.ts";
 import { UNSIZED } from "../../lane/sized-values.ts";
-import { type CallLoad, type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
-import { DataCloneError } from "../../errors.ts";
-import { hasPromise, ignoreRejections } from "./pending-arguments.ts";
-import { type CalledTask, DeferredCalls } from "./deferred-calls.ts";
+import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
+import { DataCloneError, HeddleError } from "../../errors.ts";
+import { hasPromise, ignoreRejections, redeclare } from "./pending-arguments.ts";
+import { DeferredCalls } from "./deferred-calls.ts";
 import { type CallSettings, createSettings, PLAIN, withStreams } from "../calls/call-settings.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
 import { splitStreams } from "../streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
+import { type CalledTask, type EarlyTask, UNKNOWN_TASK } from "../calls/queued-call.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
@@ -52,7 +53,13 @@ export class Submitter {
   readonly #lanes: LaneSet;
   readonly #sender: Sender;
   readonly #waiting: WaitingCalls;
-  readonly #deferred: DeferredCalls;
+  /** Calls with promises among their arguments. Made with the first. */
+  #deferred: DeferredCalls | undefined;
+  #areTasksKnown = false;
+  /** Reads calls that were made before the host knew the declared shapes of their tasks. */
+  #reader: SnapshotReader | undefined;
+  readonly #options: DispatcherOptions;
+  readonly #parts: SubmitterParts;
   readonly #events: DispatcherEvents;
   readonly #pending: PendingWork;
   readonly #isPromise: DispatcherOptions["isPromise"];
@@ -68,6 +75,8 @@ export class Submitter {
 
   constructor(options: DispatcherOptions, parts: SubmitterParts) {
     const { events, placement } = options;
+    this.#options = options;
+    this.#parts = parts;
     this.#lanes = parts.lanes;
     this.#sender = parts.sender;
     this.#waiting = parts.waiting;
@@ -80,16 +89,20 @@ export class Submitter {
     this.#snapshots = options.snapshots;
     this.#signatures = options.signatures;
     this.#usualDepth = placement.depth.usual;
-    this.#deferred = new DeferredCalls({
-      ...options,
-      ...parts,
-      check: (settings) => this.#check(settings),
-    });
   }
 
-  /** Calls made before their tasks were known. */
+  /** Calls made before their tasks were known that are not in the queue. */
   get early(): number {
-    return this.#deferred.early;
+    return this.#deferred?.early ?? 0;
+  }
+
+  #createDeferred(): DeferredCalls {
+    return new DeferredCalls({
+      ...this.#options,
+      ...this.#parts,
+      check: (settings) => this.#check(settings),
+      redeclare: (snapshot, task) => this.redeclare(snapshot, task),
+    });
   }
 
   /** Rejects every further call with `error`, unless an earlier error does so. */
@@ -116,75 +129,28 @@ export class Submitter {
       } else if (
         type === "object" && value !== null && !this.#isPromise(value) && !ArrayBuffer.isView(value)
       ) {
-        this.#submitObject(task, args, resolve, reject);
+        try {
+          const lane = this.#placement.pick(this.#lanes.open, this.#times.loadOf(task));
+          if (lane === undefined) this.#waiting.admit();
+          this.#submitEncoded(lane, task, args, resolve, reject, PLAIN);
+        } catch (error) {
+          this.#submitStreams(
+            error,
+            args,
+            PLAIN,
+            (others, own) => this.submit(task, others, resolve, reject, own),
+          );
+        }
         return;
       }
     }
     this.submit(task, args, resolve, reject, PLAIN);
   }
 
-  /** A plain call with one object, which has to be encoded. */
-  #submitObject(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
-    const snapshots = this.#snapshots;
-    const encoder = snapshots.codec.acquire();
-    try {
-      let end: number;
-      try {
-        end = snapshots.encode(encoder, args, ARGUMENTS);
-      } catch (error) {
-        this.#submitStreams(
-          error,
-          args,
-          PLAIN,
-          (others, own) => this.submit(task, others, resolve, reject, own),
-        );
-        return;
-      }
-      // Getters may have made calls, or closed the pool.
-      if (this.#closed !== undefined) throw this.#closed;
-      const load = this.#times.loadOf(task);
-      const lane = this.#waiting.queue.size === 0
-        ? this.#placement.pick(this.#lanes.open, load)
-        : undefined;
-      if (lane === undefined) this.#waiting.admit();
-      this.#sendEncoded(lane, task, load, encoder, end, 1, resolve, reject, PLAIN);
-    } finally {
-      snapshots.codec.release(encoder);
-    }
-  }
-
-  /** Makes a call of which `encoder` holds the arguments up to `end`. No user code runs here. */
-  #sendEncoded(
-    lane: Lane | undefined,
-    task: number,
-    load: CallLoad,
-    encoder: Encoder,
-    end: number,
-    count: number,
-    resolve: Resolve,
-    reject: Reject,
-    settings: CallSettings,
-  ): PendingCall {
-    const snapshots = this.#snapshots;
-    this.#pending.kick();
-    const mayCopy = lane !== undefined && settings.retries === 0 &&
-      snapshots.isInline(encoder, end);
-    // Objects that cannot be moved are refused here, before there is a call.
-    const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
-    const call = this.#sender.begin(resolve, reject, settings, task);
-    if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
-      if (lane.load.outstanding > this.#usualDepth) this.#waiting.onGrown();
-    } else {
-      const kept = snapshot ?? snapshots.take(encoder, end, count, true);
-      this.#waiting.add(call, task, kept, lane);
-    }
-    return call;
-  }
-
   /**
    * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or
-   * throws the reason that there is no call. Returns the call unless it is already over. What is not known yet (the task,
-   * promises among the arguments) defers it.
+   * throws the reason that there is no call. Returns the call unless it is already over. A call whose task is not known yet
+   * waits in the queue; promises among its arguments defer it. Settings of an early call must not be PLAIN.
    */
   submit(
     called: CalledTask,
@@ -195,14 +161,18 @@ export class Submitter {
   ): PendingCall | undefined {
     try {
       this.#check(settings, false);
-      if (typeof called !== "number" || hasPromise(args, this.#isPromise)) {
+      if (hasPromise(args, this.#isPromise)) {
         this.#waiting.admit();
+        this.#deferred ??= this.#createDeferred();
         const call = this.#deferred.submit(called, args, resolve, reject, settings);
+        // A getter of an argument may have waited for the tasks (`pool.sync`).
+        if (this.#areTasksKnown) this.#deferred.onTasksKnown();
         this.#events.onWait();
         return call;
       }
-      const task = called;
-      const canSendNow = settings.affinity === undefined && this.#waiting.queued === 0 &&
+      const task = typeof called === "number" ? called : UNKNOWN_TASK;
+      const canSendNow = task !== UNKNOWN_TASK && settings.affinity === undefined &&
+        this.#waiting.queue.size === 0 &&
         this.#waiting.inliner?.takesFirst(task, 1) !== true;
       const lane = canSendNow
         ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
@@ -213,7 +183,7 @@ export class Submitter {
         const call = this.#submitSized(lane, task, args, resolve, reject, settings);
         if (call !== undefined) return call.resolve === resolve ? call : undefined;
       }
-      return this.#submitEncoded(lane, task, args, resolve, reject, settings);
+      return this.#submitEncoded(lane, called, args, resolve, reject, settings);
     } catch (error) {
       return this.#submitStreams(
         error,
@@ -284,50 +254,91 @@ export class Submitter {
     return call;
   }
 
+  /** Encodes the arguments and makes the call. `chosen`: the lane for it. */
   #submitEncoded(
     chosen: Lane | undefined,
-    task: number,
+    called: CalledTask,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
     settings: CallSettings,
   ): PendingCall | undefined {
     const snapshots = this.#snapshots;
+    const task = typeof called === "number" ? called : UNKNOWN_TASK;
     const declared = this.#signatures[task]?.args;
     const encoder = snapshots.codec.acquire();
     try {
       const end = snapshots.encode(encoder, args, ARGUMENTS, declared);
       const count = declared === undefined ? args.length : countDeclared(args, declared);
-      this.#check(settings);
-      const isOpen = chosen !== undefined && this.#waiting.queued === 0 &&
+      // Getters may have made calls, closed the pool or aborted the signal. No user code runs from here on.
+      if (this.#closed !== undefined || settings.signal !== undefined) this.#check(settings);
+      const isOpen = chosen !== undefined && this.#waiting.queue.size === 0 &&
         this.#lanes.open.includes(chosen);
       const lane = isOpen ? chosen : undefined;
+      this.#pending.kick();
+      const mayCopy = lane !== undefined && settings.retries === 0 &&
+        snapshots.isInline(encoder, end);
+      // Objects that cannot be moved are refused here, before there is a call.
+      const snapshot = mayCopy ? undefined : snapshots.take(encoder, end, count, true);
+      const call = this.#sender.begin(resolve, reject, settings, task);
       const load = this.#times.loadOf(task);
-      const call = this.#sendEncoded(
-        lane,
-        task,
-        load,
-        encoder,
-        end,
-        count,
-        resolve,
-        reject,
-        settings,
-      );
+      if (mayCopy && this.#sender.sendEncoded(lane, call, task, load, encoder, end, count)) {
+        if (lane.load.outstanding > this.#usualDepth) this.#waiting.onGrown();
+      } else {
+        const kept = snapshot ?? snapshots.take(encoder, end, count, true);
+        if (typeof called === "number") this.#waiting.add(call, task, kept, lane);
+        else this.#addEarly(call, called, kept);
+      }
       return call.resolve === resolve ? call : undefined;
     } finally {
       snapshots.codec.release(encoder);
     }
   }
 
-  /** The tasks of the pool are known: calls made before are queued. */
-  onTasksKnown(): void {
-    this.#deferred.startEarly();
+  #addEarly(call: PendingCall, { find }: EarlyTask, snapshot: Snapshot): void {
+    call.firstSeenMs = this.#options.now(); // its deadline counts from the call
+    this.#waiting.add(call, UNKNOWN_TASK, snapshot, undefined, find);
+    // A getter of an argument may have waited for the tasks (`pool.sync`).
+    if (this.#areTasksKnown) this.#startEarly();
   }
 
-  /** Arguments taken before their task was known, as its declared shapes require. */
+  /** The tasks of the pool are known, and so is where calls that were made before go. */
+  onTasksKnown(): void {
+    this.#areTasksKnown = true;
+    this.#deferred?.onTasksKnown();
+    this.#startEarly();
+  }
+
+  /** Queues the calls that waited for their tasks again, as these require. */
+  #startEarly(): void {
+    const { inFlight } = this.#parts;
+    for (const { slot, generation, find, snapshot } of this.#waiting.takeEarly()) {
+      const call = inFlight.find(slot, generation);
+      if (call === undefined) continue;
+      const found = find!();
+      if (found instanceof HeddleError) {
+        inFlight.reject(call, found);
+        continue;
+      }
+      this.#sender.adopt(call, found.settings, found.task);
+      let known: Snapshot;
+      try {
+        known = this.redeclare(snapshot, found.task);
+      } catch (error) {
+        inFlight.reject(call, error);
+        continue;
+      }
+      this.#waiting.add(call, found.task, known);
+    }
+  }
+
+  /** Arguments taken before their task was known, encoded again if it declares shapes for them. */
   redeclare(snapshot: Snapshot, task: number): Snapshot {
-    return this.#deferred.redeclare(snapshot, task);
+    const { signatures, createReader, hasContext } = this.#options;
+    const declared = signatures[task]?.args;
+    if (declared === undefined) return snapshot;
+    this.#reader ??= createReader();
+    return redeclare(snapshot, declared, this.#reader, this.#snapshots, hasContext);
   }
 
   /** Makes a nested call, with arguments that are encoded already. It is made while the pool closes, too. */

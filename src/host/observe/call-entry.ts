@@ -5,7 +5,7 @@
 import type { Signature } from "../../codec/struct/signature.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
-import type { CalledTask } from "../dispatch/deferred-calls.ts";
+import type { CalledTask } from "../calls/queued-call.ts";
 import type { BindEnd } from "../calls/caller-context.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { CallObserver, type CallObserverOptions } from "./call-observer.ts";

@@ -127,7 +127,7 @@ export class CallObserver {
     const reason = lanes.open.length === 0
       ? "no worker is ready"
       : call.waiting !== undefined
-      ? "arguments are promises, or its task is not known yet"
+      ? "arguments are promises"
       : call.settings.affinity !== undefined
       ? "its own worker cannot take it"
       : `no worker can take it; ${waiting.queued} calls wait`;

@@ -169,7 +169,7 @@ export class Callers {
     const { pinned } = this.#options.waiting;
     for (let at: BlockedHost | undefined = blocked; at !== undefined; at = at.outer) {
       if (at.isOver()) continue;
-      if (at.call.lane === lane.id || pinned.mayRun(lane, at.call, true)) return true;
+      if (at.call.lane === lane.id || pinned?.mayRun(lane, at.call, true) === true) return true;
     }
     return this.#runningIn(lane).some((call) =>
       this.#isCallAwaited(call, blocked, seen) === SURELY

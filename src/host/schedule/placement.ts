@@ -17,7 +17,6 @@ import {
   KIND_MASK,
   LONG,
   PER_US,
-  tenthsOf,
   UNKNOWN_LOAD,
 } from "../../metering/task-timings.ts";
 
@@ -102,35 +101,41 @@ export class Placement implements LaneChooser {
 
   pick(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
     const kind = load & KIND_MASK;
-    if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickForLong(lanes, load);
+    if (kind === LONG || load === UNKNOWN_LOAD) return this.#pickByBacklog(lanes, load, false);
     if (kind === ASYNC) return this.#pickForAsync(lanes, load);
     const preferred = this.#preferred;
-    if (preferred === undefined) return this.#pickForShort(lanes, load);
+    if (preferred === undefined) return this.#pickByBacklog(lanes, load, true);
     const { outstanding, backlog, long } = preferred.load;
     // Computed again for each burst, and only once the backlog is high enough to matter.
     if (outstanding === 0) this.#packed = PACKED;
     const busy = backlog + (load >> KIND_BITS) - 1; // `tenthsOf`
     return busy <= this.#packed && long === 0 && outstanding < this.#usual
       ? preferred
-      : this.#pickForShort(lanes, load);
+      : this.#pickByBacklog(lanes, load, true);
   }
 
   forget(lane: Lane): void {
     if (this.#preferred === lane) this.#preferred = undefined;
   }
 
-  #pickForShort(lanes: readonly Lane[], callLoad: CallLoad): Lane | undefined {
-    const busy = tenthsOf(callLoad);
+  /** A short call goes to the lane that is awake, unless its backlog is high; another one to an idle lane. */
+  #pickByBacklog(
+    lanes: readonly Lane[],
+    callLoad: CallLoad,
+    isShort: boolean,
+  ): Lane | undefined {
     let free: Lane | undefined;
     let best: Lane | undefined;
-    let least = Infinity;
+    let least = isShort ? Infinity : PACKED;
     let awake = 0;
     for (const lane of lanes) {
       const { load } = lane;
-      if (!this.depth.hasRoom(load, true)) continue;
+      if (!this.depth.hasRoom(load, isShort)) continue;
       // A resting worker is idle even if its responses are unread: it has to be woken.
-      if (load.outstanding === 0 || lane.isResting) {
-        free ??= lane;
+      if (isFree(lane)) {
+        const isFirst = free === undefined ||
+          (!isShort && load.outstanding < free.load.outstanding);
+        if (isFirst) free = lane;
         continue;
       }
       awake++;
@@ -141,9 +146,10 @@ export class Placement implements LaneChooser {
         best = lane;
       }
     }
-    const packed = this.#packed = Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
-    if (best !== undefined && least + busy <= packed) return this.#preferred = best;
-    const chosen = free ?? best;
+    const busy = callLoad === UNKNOWN_LOAD ? DEEP : (callLoad >> KIND_BITS) - 1; // `tenthsOf`
+    if (!isShort) return free ?? best ?? this.#leastDeep(lanes, busy);
+    this.#packed = best === undefined ? PACKED : Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
+    const chosen = best !== undefined && least + busy <= this.#packed ? best : free ?? best;
     if (chosen !== undefined) return this.#preferred = chosen;
     return this.#leastDeep(lanes, busy);
   }
@@ -157,26 +163,7 @@ export class Placement implements LaneChooser {
       const fewer = best === undefined ? -1 : load.async - best.load.async;
       if (fewer < 0 || (fewer === 0 && load.backlog < best!.load.backlog)) best = lane;
     }
-    return best ?? this.#pickForLong(lanes, callLoad);
-  }
-
-  #pickForLong(lanes: readonly Lane[], load: CallLoad): Lane | undefined {
-    let best: Lane | undefined;
-    let free: Lane | undefined;
-    let least = PACKED;
-    for (const lane of lanes) {
-      if (lane.load.outstanding < this.depth.usual && isFree(lane)) {
-        if (free === undefined || lane.load.outstanding < free.load.outstanding) free = lane;
-        continue;
-      }
-      if (lane.load.hasLong) continue;
-      const backlog = backlogOf(lane);
-      if (backlog < least && lane.load.outstanding < this.depth.usual) {
-        least = backlog;
-        best = lane;
-      }
-    }
-    return free ?? best ?? this.#leastDeep(lanes, load === UNKNOWN_LOAD ? DEEP : tenthsOf(load));
+    return best ?? this.#pickByBacklog(lanes, callLoad, false);
   }
 
   /** The lane with the smallest backlog among those that may take another call behind a long one. */

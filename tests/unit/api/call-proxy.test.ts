@@ -14,7 +14,7 @@ import { signatureOf } from "../../../src/codec/struct/signature.ts";
 import { Transfer } from "../../../src/codec/support/transfer.ts";
 import { UnknownTaskError } from "../../../src/errors.ts";
 import { type CallSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
-import type { CalledTask } from "../../../src/host/dispatch/deferred-calls.ts";
+import type { CalledTask } from "../../../src/host/calls/queued-call.ts";
 import { StreamCalls, type StreamCallsOptions } from "../../../src/host/streams/stream-calls.ts";
 import { EMITTING } from "../../../src/protocol/task-variants.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";

@@ -18,24 +18,17 @@ export class Backpressure {
   readonly #lowWaterMark: number;
   /** Number of calls that `admit` has refused. */
   refused = 0;
-  #needsDrain = false;
+  /** Whether producers should wait for the drain event. Only this class writes it. */
+  needsDrain = false;
+  /** Whether calls beyond a number are refused. */
+  readonly mayRefuse: boolean;
   /** One error for all calls: refusing a call must cost less than taking it, and creating an error costs more. */
   #full: QueueFullError | undefined;
 
   constructor(options: BackpressureOptions) {
     this.#options = options;
     this.#lowWaterMark = options.highWaterMark >> 1;
-  }
-
-  /** Whether producers should wait for the drain event. */
-  get needsDrain(): boolean {
-    return this.#needsDrain;
-  }
-
-  /** Whether calls beyond a number are refused. */
-  get mayRefuse(): boolean {
-    const { maxQueue, policy } = this.#options;
-    return policy === "reject" && maxQueue !== Infinity;
+    this.mayRefuse = options.policy === "reject" && options.maxQueue !== Infinity;
   }
 
   /** Whether no further call may wait beside `queued` others. */
@@ -52,13 +45,13 @@ export class Backpressure {
 
   /** A call waits; `queued` is the new number. */
   onGrown(queued: number): void {
-    if (queued >= this.#options.highWaterMark) this.#needsDrain = true;
+    if (queued >= this.#options.highWaterMark) this.needsDrain = true;
   }
 
   /** Some calls no longer wait; `queued` is the new number. */
   onShrunk(queued: number): void {
-    if (!this.#needsDrain || queued > this.#lowWaterMark) return;
-    this.#needsDrain = false;
+    if (!this.needsDrain || queued > this.#lowWaterMark) return;
+    this.needsDrain = false;
     this.#options.onDrain();
   }
 }

@@ -17,69 +17,58 @@ const COMPACT_ENTRIES = 1024;
 /** Calls of one priority, in order. */
 class Level {
   readonly priority: number;
-  #calls: QueuedCall[] = [];
-  #numbers: number[] = [];
-  #first = 0;
+  calls: QueuedCall[] = [];
+  /** When each was added, as a number. */
+  numbers: number[] = [];
+  /** Index of its oldest call. */
+  first = 0;
 
   constructor(priority: number) {
     this.priority = priority;
   }
 
-  get size(): number {
-    return this.#calls.length - this.#first;
-  }
-
   /** The rank of its oldest call among those of all levels: the lowest is first. */
   get rank(): number {
-    return this.#numbers[this.#first]! - this.priority * OVERTAKEN_PER_LEVEL;
-  }
-
-  push(call: QueuedCall, number: number): void {
-    this.#calls.push(call);
-    this.#numbers.push(number);
+    return this.numbers[this.first]! - this.priority * OVERTAKEN_PER_LEVEL;
   }
 
   find(slot: number, generation: number): QueuedCall | undefined {
-    return this.#calls.find((call) => call?.slot === slot && call.generation === generation);
-  }
-
-  peek(): QueuedCall {
-    return this.#calls[this.#first]!;
+    return this.calls.find((call) => call?.slot === slot && call.generation === generation);
   }
 
   /** Inserts calls, in this order, before all others of their priority and of any other. */
   putBack(calls: readonly QueuedCall[]): void {
-    const lacking = calls.length - this.#first;
+    const lacking = calls.length - this.first;
     if (lacking > 0) {
-      this.#calls = calls.slice(0, lacking).concat(this.#calls);
-      this.#numbers = new Array<number>(lacking).fill(-Infinity).concat(this.#numbers);
-      this.#first += lacking;
+      this.calls = calls.slice(0, lacking).concat(this.calls);
+      this.numbers = new Array<number>(lacking).fill(-Infinity).concat(this.numbers);
+      this.first += lacking;
     }
-    this.#first -= calls.length;
+    this.first -= calls.length;
     for (let index = 0; index < calls.length; index++) {
-      this.#calls[this.#first + index] = calls[index]!;
-      this.#numbers[this.#first + index] = -Infinity;
+      this.calls[this.first + index] = calls[index]!;
+      this.numbers[this.first + index] = -Infinity;
     }
   }
 
   /** Drops the calls for which `isWanted` is false. */
   prune(isWanted: (call: QueuedCall) => boolean): void {
-    const numbers = this.#numbers;
+    const numbers = this.numbers;
     const wanted: number[] = [];
-    for (let index = this.#first; index < this.#calls.length; index++) {
-      if (isWanted(this.#calls[index]!)) wanted.push(index);
+    for (let index = this.first; index < this.calls.length; index++) {
+      if (isWanted(this.calls[index]!)) wanted.push(index);
     }
-    this.#calls = wanted.map((index) => this.#calls[index]!);
-    this.#numbers = wanted.map((index) => numbers[index]!);
-    this.#first = 0;
+    this.calls = wanted.map((index) => this.calls[index]!);
+    this.numbers = wanted.map((index) => numbers[index]!);
+    this.first = 0;
   }
 
   shift(): void {
-    (this.#calls as (QueuedCall | undefined)[])[this.#first++] = undefined;
-    if (this.#first >= COMPACT_ENTRIES && this.#first * 2 >= this.#calls.length) {
-      this.#calls = this.#calls.slice(this.#first);
-      this.#numbers = this.#numbers.slice(this.#first);
-      this.#first = 0;
+    (this.calls as (QueuedCall | undefined)[])[this.first++] = undefined;
+    if (this.first >= COMPACT_ENTRIES && this.first * 2 >= this.calls.length) {
+      this.calls = this.calls.slice(this.first);
+      this.numbers = this.numbers.slice(this.first);
+      this.first = 0;
     }
   }
 }
@@ -92,23 +81,27 @@ export class CallQueue {
   #number = 0;
 
   push(call: QueuedCall): void {
-    this.#levelOf(call).push(call, this.#number++);
+    const level = this.#levelOf(call);
+    level.calls.push(call);
+    level.numbers.push(this.#number++);
     this.size++;
   }
 
   /** The next call, or undefined. */
   peek(): QueuedCall | undefined {
-    return this.size === 0 ? undefined : this.#next().peek();
+    if (this.size === 0) return undefined;
+    const level = this.#next();
+    return level.calls[level.first];
   }
 
   /** Removes the next call and returns it; undefined if there is none. */
   take(): QueuedCall | undefined {
     if (this.size === 0) return undefined;
     const level = this.#next();
-    const call = level.peek();
+    const call = level.calls[level.first];
     level.shift();
     this.size--;
-    if (level.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
+    if (level.first === level.calls.length) this.#levels.splice(this.#levels.indexOf(level), 1);
     return call;
   }
 
@@ -136,8 +129,9 @@ export class CallQueue {
   /** Drops the calls for which `isWanted` is false; the others keep their order. */
   prune(isWanted: (call: QueuedCall) => boolean): void {
     for (const level of this.#levels) level.prune(isWanted);
-    this.#levels = this.#levels.filter(({ size }) => size > 0);
-    this.size = this.#levels.reduce((sum, { size }) => sum + size, 0);
+    // Pruned levels begin at their first entry.
+    this.#levels = this.#levels.filter(({ calls }) => calls.length > 0);
+    this.size = this.#levels.reduce((sum, { calls }) => sum + calls.length, 0);
   }
 
   clear(): void {

@@ -30,13 +30,13 @@ export interface PinnedCallsOptions {
   readonly placement: LaneChooser;
   readonly sender: Sender;
   readonly taskTimings: TaskTimings;
+  /** Ids of the workers that take calls or are starting. */
+  readonly workerIds: () => readonly number[];
+  /** Whether a worker takes calls, is starting, or may be started. */
+  readonly hasWorker: () => boolean;
 }
 
 export class PinnedCalls {
-  /** Ids of the workers that take calls or are starting. */
-  workerIds: () => readonly number[];
-  /** Whether a worker takes calls, is starting, or may be started. */
-  hasWorker: () => boolean = () => true;
   readonly #options: PinnedCallsOptions;
   /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE until their lane is open. */
   readonly #waiting = new Map<number, QueuedCall[]>();
@@ -45,7 +45,6 @@ export class PinnedCalls {
 
   constructor(options: PinnedCallsOptions) {
     this.#options = options;
-    this.workerIds = () => options.lanes.open.map(({ id }) => id);
   }
 
   /** Calls that wait here. */
@@ -195,7 +194,7 @@ export class PinnedCalls {
     const picked = placement.maySteal ? placement.pick(lanes.open, load) : undefined;
     if (picked !== undefined && sender.sendSnapshot(picked, queued, load)) return true;
     // Workers that are to be replaced may all wait for such calls, and keep others from being started.
-    const others = this.hasWorker()
+    const others = this.#options.hasWorker()
       ? lanes.open.filter((lane) => lane !== picked)
       : lanes.all.filter((lane) => lane.load.outstanding > 0 && !lanes.takesCalls(lane));
     others.sort((one, other) => one.load.outstanding - other.load.outstanding);
@@ -223,7 +222,7 @@ export class PinnedCalls {
   /** The id of the lane of a slot, or NO_LANE while that is not open. */
   #laneOf(slot: number): number {
     if (this.#slots[slot] === NO_LANE) {
-      this.#slots[slot] = fewestSlots(this.workerIds(), this.#slots) ?? NO_LANE;
+      this.#slots[slot] = fewestSlots(this.#options.workerIds(), this.#slots) ?? NO_LANE;
     }
     const id = this.#slots[slot]!;
     return this.#options.lanes.open.some((lane) => lane.id === id) ? id : NO_LANE;

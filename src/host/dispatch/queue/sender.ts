@@ -16,7 +16,7 @@ import type { CallLoad } from "../../../metering/task-timings.ts";
 import { ProtocolError } from "../../../errors.ts";
 import type { ObjectKinds } from "../../../runtimes/runtime.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
-import { type CallSettings, PLAIN } from "../../calls/call-settings.ts";
+import { type CallSettings, PLAIN, STATEFUL } from "../../calls/call-settings.ts";
 import {
   type InFlight,
   type PendingCall,
@@ -57,7 +57,7 @@ export class Sender {
   readonly #maxCalls: number;
   /** Holds the mark: the call being made or sent. */
   readonly #pending: PendingWork;
-  /** The lane that it is sent to. */
+  /** The lane that it is sent to: the next record published in its ring is this call. */
   #markedLane: Lane | undefined;
 
   constructor(options: SenderOptions) {
@@ -67,7 +67,7 @@ export class Sender {
     this.#pending = options.pending;
   }
 
-  /** Makes a call and marks it until it is sent or waits on the host (`unmark`). `task`: -1 if it is not known yet. */
+  /** Makes a call and marks it until it is sent or waits on the host (`unmark`). `task`: it may be UNKNOWN_TASK. */
   begin(resolve: Resolve, reject: Reject, settings: CallSettings, task: number): PendingCall {
     // The stack overflowed in the last call, and its caller makes another before a poll.
     const pending = this.#pending;
@@ -76,13 +76,14 @@ export class Sender {
     call.row = task + 1;
     this.#markedLane = undefined;
     pending.marked = call;
-    if (settings !== PLAIN) this.#options.onSettings(call);
+    if (settings !== PLAIN && settings !== STATEFUL) this.#options.onSettings(call);
     return call;
   }
 
   /** The task of the call is known, and so are its settings (`InFlight.adopt`). */
   adopt(call: PendingCall, settings: CallSettings, task: number): void {
     call.row = task + 1;
+    if (call.settings === settings) return;
     this.#inFlight.adopt(call, settings);
     this.#options.onSettings(call);
   }
@@ -119,7 +120,8 @@ export class Sender {
   ): boolean {
     const { slot, generation } = call;
     const { endpoint } = lane;
-    this.#markTarget(lane, call);
+    this.#markedLane = lane;
+    call.lane = lane.id;
     try {
       const isSent = args.length === 1
         ? endpoint.sendSizedOne(bytes, CALL_WITH_VALUE, slot, generation, task, args[0])
@@ -167,10 +169,11 @@ export class Sender {
   /** Sends the snapshot of a queued call. */
   sendSnapshot(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
     const { slot, generation, task, snapshot } = queued;
-    const bytes = messageBytes(snapshot, this.#options.kinds);
+    const { payload } = snapshot;
+    const bytes = payload === undefined ? 0 : messageBytes(snapshot, this.#options.kinds);
     if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
     const call = this.#inFlight.find(slot, generation)!;
-    const keepsSnapshot = mustKeepSnapshot(snapshot, call);
+    const keepsSnapshot = payload !== undefined && mustKeepSnapshot(snapshot, call);
     // It could not be stolen from a worker that is busy for longer than expected, so it waits for an idle one.
     const maySteal = this.#options.canSteal && call.settings.affinity === undefined;
     if (bytes > 0 && !keepsSnapshot && maySteal && !isFree(lane)) return false;
@@ -182,7 +185,8 @@ export class Sender {
     try {
       if (endpoint.announceKeyLists()) {
         if (keepsSnapshot) call.markStateful().retryPayload = queued;
-        this.#markTarget(lane, call);
+        this.#markedLane = lane;
+        call.lane = lane.id;
         const transfer = keepsSnapshot ? [] : snapshot.transfer;
         if (endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)) {
           if (bytes > 0) lane.credit.sent(endpoint.tx.position, bytes);
@@ -231,12 +235,6 @@ export class Sender {
       this.#wake(each, true);
     }
     this.#pending.marked = undefined; // last: the stack may overflow here too
-  }
-
-  /** Marks that the next record published in this lane's ring is this call. */
-  #markTarget(lane: Lane, call: PendingCall): void {
-    this.#markedLane = lane;
-    call.lane = lane.id;
   }
 
   /** A call was committed to the lane's ring. */
@@ -314,9 +312,9 @@ export class StampingSender extends Sender {
  * that copy.
  */
 function mustKeepSnapshot(
-  { payload, isResendable, transfer }: Snapshot,
+  { isResendable, transfer }: Snapshot,
   { settings }: PendingCall,
 ): boolean {
-  if (payload === undefined || !isResendable) return false;
+  if (!isResendable) return false;
   return transfer.length === 0 || settings.retries > 0;
 }

@@ -7,7 +7,7 @@ import type { TaskTimings } from "../../../metering/task-timings.ts";
 import type { Timer } from "../../../runtimes/runtime.ts";
 import type { Backpressure } from "./backpressure.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { QueuedCall } from "../../calls/queued-call.ts";
+import type { FindTask, QueuedCall } from "../../calls/queued-call.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
 import type { InlineExecutor } from "./inline-executor.ts";
 import type { Lane } from "../../lanes/lane.ts";
@@ -47,8 +47,12 @@ export class WaitingCalls {
   readonly #pending: PendingWork;
   /** Calls that any worker may run. Only this class changes it. */
   readonly queue: CallQueue = new CallQueue();
-  /** Calls that only one worker may run. */
-  readonly pinned: PinnedCalls;
+  /** Calls that only certain workers may run. Made with the first. */
+  pinned: PinnedCalls | undefined;
+  /** Ids of the workers that take calls or are starting. */
+  workerIds: () => readonly number[];
+  /** Whether a worker takes calls, is starting, or may be started. */
+  hasWorker: () => boolean = () => true;
   /** Approximate number of settled calls in the queue. */
   #staleEntries = 0;
   /** Calls that will be queued: when promises among their arguments settle, or after a retry delay. */
@@ -57,7 +61,7 @@ export class WaitingCalls {
   constructor(options: WaitingOptions) {
     this.#options = options;
     this.#pending = options.pending;
-    this.pinned = new PinnedCalls(options);
+    this.workerIds = () => options.lanes.open.map(({ id }) => id);
   }
 
   /** Calls in the queue. */
@@ -67,18 +71,22 @@ export class WaitingCalls {
 
   /** Whether polls have something to do here. */
   get isDue(): boolean {
-    return this.queue.size > 0 || this.pinned.size > 0 || this.#options.backpressure.needsDrain;
+    return this.queue.size > 0 || this.#options.backpressure.needsDrain ||
+      (this.pinned !== undefined && this.pinned.size > 0);
   }
 
   /** Calls that one more worker could start now. */
   get runnable(): number {
     const { placement, lanes } = this.#options;
-    return this.queue.size + this.pinned.unassigned + placement.depth.excessOf(lanes.open);
+    return this.queue.size + (this.pinned?.unassigned ?? 0) +
+      placement.depth.excessOf(lanes.open);
   }
 
   /** Calls that wait on the host, will wait there, or wait beyond the usual window of a ring. */
   get #size(): number {
-    return this.runnable + this.pinned.size - this.pinned.unassigned + this.#deferred;
+    const { pinned } = this;
+    const ofOne = pinned === undefined ? 0 : pinned.size - pinned.unassigned;
+    return this.runnable + ofOne + this.#deferred;
   }
 
   /** Workers that have no call: each may take one that waits for it, such as one with large arguments. */
@@ -98,19 +106,19 @@ export class WaitingCalls {
 
   /** A call that waited on the host was settled: its entry is removed before too many accumulate. */
   onQueuedSettled(): void {
-    if (++this.#staleEntries * 2 > this.queue.size + this.pinned.size) this.prune();
+    if (++this.#staleEntries * 2 > this.queue.size + (this.pinned?.size ?? 0)) this.prune();
   }
 
   prune(): void {
     this.#staleEntries = 0;
     this.queue.prune((call) => this.#callOf(call) !== undefined);
-    this.pinned.prune();
+    this.pinned?.prune();
     this.#options.backpressure.onShrunk(this.#size);
   }
 
   clear(): void {
     this.queue.clear();
-    this.pinned.clear();
+    this.pinned?.clear();
     this.#options.backpressure.onShrunk(0);
   }
 
@@ -128,16 +136,17 @@ export class WaitingCalls {
   }
 
   has({ slot, generation }: PendingCall): boolean {
-    return this.queue.has(slot, generation) || this.pinned.has(slot, generation);
+    return this.queue.has(slot, generation) || this.pinned?.has(slot, generation) === true;
   }
 
   /** Sends a call that waits on the host to the first of `lanes` that may run it, beyond their limits. */
   sendBeyondLimits(call: PendingCall, lanes: readonly Lane[]): void {
     const { slot, generation } = call;
-    const queued = this.queue.find(slot, generation) ?? this.pinned.find(slot, generation);
-    if (queued === undefined || this.#callOf(queued) === undefined) return;
+    const queued = this.queue.find(slot, generation) ?? this.pinned?.find(slot, generation);
+    if (queued === undefined || queued.find !== undefined) return;
+    if (this.#callOf(queued) === undefined) return;
     const isSent = lanes.some((lane) =>
-      this.pinned.mayRun(lane, call) && this.#sendSnapshot(lane, queued)
+      this.pinned?.mayRun(lane, call) !== false && this.#sendSnapshot(lane, queued)
     );
     if (isSent) this.onQueuedSettled();
   }
@@ -146,26 +155,52 @@ export class WaitingCalls {
   putBack(calls: readonly QueuedCall[]): void {
     if (calls.length === 0) return;
     this.#pending.isDue = true;
-    this.queue.putBackAll(calls.filter((queued) => !this.#pin(queued)));
+    const unpinned = calls.filter((queued) => {
+      const call = this.#callOf(queued);
+      if (call?.settings.affinity === undefined) return true;
+      this.#pin(queued, call);
+      return false;
+    });
+    this.queue.putBackAll(unpinned);
   }
 
-  /** Sends a call to the lane chosen for it, or queues it. */
-  add(call: PendingCall, task: number, snapshot: Snapshot, chosen?: Lane): void {
-    const { sender } = this.#options;
-    if (snapshot.departures !== undefined) call.carry(snapshot.departures);
+  /** Removes the calls whose tasks were not known and returns them, the next one first. */
+  takeEarly(): readonly QueuedCall[] {
+    const early: QueuedCall[] = [];
+    const others: QueuedCall[] = [];
+    while (this.queue.size > 0) {
+      const queued = this.queue.take()!;
+      (queued.find === undefined ? others : early).push(queued);
+    }
+    for (const queued of others) this.queue.push(queued);
+    return early;
+  }
+
+  /** Sends a call to the lane chosen for it, or queues it. `find`: of a call whose task is not known. */
+  add(
+    call: PendingCall,
+    task: number,
+    snapshot: Snapshot,
+    chosen?: Lane,
+    find?: FindTask,
+  ): void {
+    const { departures } = snapshot;
+    if (departures !== undefined) {
+      if (find === undefined) call.carry(departures);
+      else call.departures = departures; // carried when its task is known
+    }
     const { slot, generation, settings } = call;
-    const queued = { slot, generation, task, snapshot, priority: settings.priority };
+    const queued = { slot, generation, task, find, snapshot, priority: settings.priority };
     if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
-    const queueable = sender.detachForQueue(call, snapshot);
-    if (queueable === undefined) {
-      sender.unmark();
-      return;
+    if (snapshot.attached.length === 0) this.#push(queued, call);
+    else {
+      const queueable = this.#options.sender.detachForQueue(call, snapshot);
+      if (queueable !== undefined) this.#push({ ...queued, snapshot: queueable }, call);
     }
-    this.#push(queueable === snapshot ? queued : { ...queued, snapshot: queueable });
-    sender.unmark();
+    this.#pending.marked = undefined;
     this.#onPushed();
   }
 
@@ -185,7 +220,7 @@ export class WaitingCalls {
     const timer = setTimeout(() => {
       this.endDeferred();
       if (this.#callOf(queued) === undefined) return;
-      this.#push(queued);
+      this.#push(queued, call);
       this.#onPushed();
     }, retryDelayMs(call.retries));
     timer.unref();
@@ -203,7 +238,7 @@ export class WaitingCalls {
       else if (!this.#trySend(next)) break;
       hasSent = true;
     }
-    if (this.pinned.flush()) hasSent = true;
+    if (this.pinned?.flush() === true) hasSent = true;
     const { backpressure } = this.#options;
     if (hasSent || backpressure.needsDrain) backpressure.onShrunk(this.#size);
     return hasSent;
@@ -230,17 +265,21 @@ export class WaitingCalls {
     }
   }
 
-  #push(queued: QueuedCall): void {
+  /** A call whose task is not known waits in the queue, whatever its affinity. */
+  #push(queued: QueuedCall, call: PendingCall): void {
     this.#pending.isDue = true;
-    if (!this.#pin(queued)) this.queue.push(queued);
+    const isPinned = call.settings.affinity !== undefined && queued.find === undefined;
+    if (isPinned) this.#pin(queued, call);
+    else this.queue.push(queued);
   }
 
-  /** Puts a call that only one worker may run among those. False: any worker may run it. */
-  #pin(queued: QueuedCall): boolean {
-    const call = this.#callOf(queued);
-    if (call?.settings.affinity === undefined) return false;
+  /** Puts a call that only certain workers may run among those. */
+  #pin(queued: QueuedCall, call: PendingCall): void {
+    if (this.pinned === undefined) {
+      const { workerIds, hasWorker } = this;
+      this.pinned = new PinnedCalls({ ...this.#options, workerIds, hasWorker });
+    }
     this.pinned.add(queued, call);
-    return true;
   }
 
   /** The call of this entry while it waits on the host, otherwise undefined. */
@@ -255,8 +294,9 @@ export class WaitingCalls {
    * throws or if it cannot be sent at all.
    */
   #trySend(queued: QueuedCall): boolean {
+    if (queued.find !== undefined) return false;
     const { inliner } = this;
-    const { placement, lanes, taskTimings, inFlight } = this.#options;
+    const { placement, lanes, taskTimings, inFlight, sender } = this.#options;
     if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
     const load = taskTimings.loadOf(queued.task);
     for (let left: readonly Lane[] = lanes.open;;) {
@@ -270,7 +310,7 @@ export class WaitingCalls {
       }
       if (this.queue.peek() !== queued || this.#callOf(queued) === undefined) return true;
       if (lane === undefined) break;
-      if (this.#sendSnapshot(lane, queued)) {
+      if (sender.sendSnapshot(lane, queued, load)) {
         this.queue.take();
         return true;
       }
