@@ -10,8 +10,8 @@ const page = new URL("../../../ARCHITECTURE.md", import.meta.url);
 const fixture = fileURLToPath(new URL("../../fixtures/way-of-a-call.ts", import.meta.url));
 
 /** What a call may enter and run: a change that needs less lowers it. */
-const MAX_FILES = 36;
-const MAX_FUNCTIONS = { host: 52, worker: 39 };
+const MAX_FILES = 34;
+const MAX_FUNCTIONS = { host: 48, worker: 38 };
 
 /** The files in the picture of a call. */
 function shownFiles(): string[] {
