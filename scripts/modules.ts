@@ -30,8 +30,10 @@ export type Entries = Readonly<Record<string, string>>;
 const MAIN = "mod";
 /** The chunk of all that MAIN loads, as rolldown makes it. */
 const HOST = "host";
-/** The function of MAIN that carries what other entries import of the host. */
+/** The function of MAIN that carries what other entries import of the host, its source, and the property. */
 const CARRIER = "createPool";
+const CARRIER_SOURCE = "src/api/pool/pool.ts";
+const CARRIED = 'Symbol.for("heddle.host")';
 
 /** Puts all that MAIN loads at once into the chunk HOST. */
 function grouping(main: string, entries: ReadonlySet<string>): CodeSplittingOptions {
@@ -84,11 +86,36 @@ const later: Plugin = {
     const [file, path] = Object.entries(LATER).find(([, path]) => join(root, path) === id) ?? [];
     if (path === undefined) return undefined;
     const { name, exported } = laterSource(path);
-    const loader = JSON.stringify(join(root, "src/runtimes/load-file.ts"));
-    return `import { loadFile } from ${loader};\n` +
-      `export const ${exported} = () => loadFile("./${file}.js").${name};\n`;
+    const quote = (source: string): string => JSON.stringify(join(root, source));
+    const loader = `import { loadFile } from ${quote("src/runtimes/load-file.ts")};`;
+    if (!LATER_OF_HOSTS.includes(file!)) {
+      return `${loader}\nexport const ${exported} = () => loadFile("./${file}.js").${name};\n`;
+    }
+    return `${loader}
+import { ${CARRIER} } from ${quote(CARRIER_SOURCE)};
+let made;
+export const ${exported} = () => made ??= loadFile("./${file}.js").make(${CARRIER}[${CARRIED}]);
+`;
   },
 };
+
+const IMPORT_OF_HOST = /^import \{([^}]*)\} from "\.\.\/host\.js";$/m;
+const EXPORT_OF_ONE = /^export \{ (\w+) \};\s*$/m;
+
+/**
+ * A function of what the file takes from the host: the copy of heddle that loads it, of which there may be several, such as one that a
+ * test runner has put together itself.
+ */
+function asFunctionOfHost(name: string, code: string): string {
+  const [, taken] = IMPORT_OF_HOST.exec(code) ?? [];
+  const [, given] = EXPORT_OF_ONE.exec(code) ?? [];
+  const body = code.replace(IMPORT_OF_HOST, "").replace(EXPORT_OF_ONE, "");
+  if (taken === undefined || given === undefined || /^(?:import|export)\b/m.test(body)) {
+    throw new Error(`${name} takes something from elsewhere than from ${HOST}.js.`);
+  }
+  const names = [...namesIn(taken)].map(([own, key]) => `${key}: ${own}`);
+  return `export function make({ ${names.join(", ")} }) {\n${body}\nreturn ${given};\n}\n`;
+}
 
 type Module = { readonly importedIds: readonly string[] } | null;
 
@@ -160,11 +187,10 @@ function mergeHost(files: Map<string, string>): void {
   );
   const given = [...local].map(([name, own]) => `${own} as ${name}`);
   const carried = [...internal].map(([key, own]) => `${key}: ${own}`);
-  const property = `Symbol.for("heddle.host")`;
   files.set(
     `${MAIN}.js`,
     `${host.replace(EXPORTS, "")}
-Object.defineProperty(${local.get(CARRIER)!}, ${property}, { value: { ${carried.join(", ")} } });
+Object.defineProperty(${local.get(CARRIER)!}, ${CARRIED}, { value: { ${carried.join(", ")} } });
 export { ${given.join(", ")} };`,
   );
   // The keys are short, and so may be reserved words.
@@ -173,7 +199,7 @@ export { ${given.join(", ")} };`,
   files.set(
     `${HOST}.js`,
     `import { ${CARRIER} } from "./${MAIN}.js";
-const { ${taken.join(", ")} } = ${CARRIER}[${property}];
+const { ${taken.join(", ")} } = ${CARRIER}[${CARRIED}];
 export { ${passed.join(", ")} };`,
   );
 }
@@ -198,6 +224,10 @@ export async function buildModules(
     chunkFileNames: "[name].js",
     codeSplitting: grouping(input[MAIN]!, new Set(Object.values(input))),
   }));
+  for (const name of LATER_OF_HOSTS) {
+    const code = files.get(`${name}.js`) ?? "";
+    files.set(`${name}.js`, asFunctionOfHost(name, code));
+  }
   mergeHost(files);
   const others = [
     ...Object.entries({ ...alone, ...laterEntries(false) }).map(([name, path]) =>

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
+import { copy, inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
 
 const tasks = `export const add = (a, b) => a + b;\n`;
 const esm = `
@@ -87,6 +87,7 @@ export const nested = async (a, b) => {
   return sum;
 };
 export const add = (a, b) => a + b;
+export function* count(to) { for (let n = 0; n < to; n++) yield n; }
 if (isMain) {
   const pool = createPool({ threads: 1 })({ add, nested, length });
   const error = await pool.call.length({ x: "1", y: 2 }).catch((error) => error);
@@ -95,6 +96,14 @@ if (isMain) {
     error instanceof StructError && error instanceof HeddleError,
   );
   await pool.shutdown();
+  // Another copy, as a test runner makes one, gives its own parts to what it loads.
+  const other = await import("./node_modules/heddle/dist/other.js");
+  const own = other.createPool({ threads: 1 })({ count });
+  const scope = own.scope();
+  const items = scope.call.count(3);
+  await scope[Symbol.asyncDispose]();
+  console.log(items instanceof other.ResultStream, await Promise.race([items.returned, "not followed"]));
+  await own.shutdown();
 }
 `;
 
@@ -102,13 +111,18 @@ test("what is loaded at its first use", () =>
   inFolder(async (folder) => {
     unpack(pack(folder).tarball, folder);
     writeFileSync(join(folder, "late.mjs"), late);
+    const dist = join(folder, "node_modules/heddle/dist");
+    copy(join(dist, "mod.js"), join(dist, "other.js"));
     const [deno = ""] = runtimes["Deno"]!;
     const commands = {
       ...runtimes,
       "Deno with few permissions": [deno, "run", "--quiet", "--allow-read=late.mjs"],
     };
     for (const [name, command] of Object.entries(commands)) {
-      expect([name, await run([...command, "late.mjs"], folder)]).toEqual([name, "3 14 5 3 true"]);
+      expect([name, await run([...command, "late.mjs"], folder)]).toEqual([
+        name,
+        "3 14 5 3 true\ntrue undefined",
+      ]);
     }
   }));
 

@@ -30,7 +30,7 @@ import type { InFlight, PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 
 /** Opens and ends the streams of calls. */
-export interface StreamOpener {
+interface StreamOpener {
   open(call: PendingCall, isReadable: boolean, highWaterMark: number): void;
   /** The call of a stream that opens is over. */
   refuse(lane: Lane, slot: number, generation: number): void;
@@ -39,7 +39,7 @@ export interface StreamOpener {
 }
 
 /** Takes requests of workers. Runs no code of the program. */
-export interface RequestSink {
+interface RequestSink {
   /** `failure`: the values cannot be read. */
   onRecord(
     lane: Lane,
