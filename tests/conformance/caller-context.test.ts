@@ -5,8 +5,9 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { callback, createPool, type Pool, type PoolOptions } from "../../src/mod.ts";
 import { SharedMap } from "../../src/mod-shared.ts";
-import { closedAfterTest, until } from "../support/conformance.ts";
+import { begun, closedAfterTest, rejection, sharedWords, until } from "../support/conformance.ts";
 import { checked, outer, seen } from "../fixtures/checked-nested-tasks.ts";
+import { functions } from "../fixtures/host-functions.ts";
 import { callers, storeOfCaller } from "../fixtures/stored-run.ts";
 import { pause } from "../support/runtime.ts";
 
@@ -343,4 +344,17 @@ test("subscribers of the tracing channel have the store of the caller", async ()
   expect(seen.filter((name) => name === "A")).toHaveLength(9);
   expect(seen.filter((name) => name === "B")).toHaveLength(9);
   expect(seen).toHaveLength(18);
+});
+
+test("a task that begins while another waits for the host does not run in its context", async () => {
+  const given = { host: { functions }, threads: 1, maxConcurrency: 1 };
+  const asking = new URL("../fixtures/stored-asking-tasks.ts", import.meta.url);
+  const pool = createPool(given)<typeof import("../fixtures/stored-asking-tasks.ts")>(asking);
+  const words = sharedWords();
+  const waiting = rejection(closedAfterTest(pool).call.askAndWait(words)); // the first request of its worker
+  const store = pool.call.storeOf();
+  await begun(words);
+  expect(await store).toBe(undefined);
+  await pool.shutdown(0);
+  await waiting;
 });

@@ -167,19 +167,6 @@ test("a task that waits for the host does not count for maxConcurrency", async (
   await waiting;
 });
 
-test("a task that begins while another waits for the host does not run in its context", async () => {
-  const given = { host: { functions }, threads: 1, maxConcurrency: 1 };
-  const asking = new URL("../fixtures/stored-asking-tasks.ts", import.meta.url);
-  const pool = createPool(given)<typeof import("../fixtures/stored-asking-tasks.ts")>(asking);
-  const words = sharedWords();
-  const waiting = rejection(closedAfterTest(pool).call.askAndWait(words)); // the first request of its worker
-  const store = pool.call.storeOf();
-  await begun(words);
-  expect(await store).toBe(undefined);
-  await pool.shutdown(0);
-  await waiting;
-});
-
 test("other calls run elsewhere while a worker waits with its thread", async () => {
   const pool = await hostPool({ threads: 2, balancer: "roundRobin" });
   const words = sharedWords();

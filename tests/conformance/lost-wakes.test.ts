@@ -55,7 +55,6 @@ async function callAtRest(pool: FaultyPool, isDone: () => boolean): Promise<void
 
 describe("wakes of the worker", () => {
   test.each(["lost", "slow"])("a %s wake message is repaired", async (what) => {
-    const pool = await faultyPool();
     const { postMessage } = prototype;
     let send: (() => void) | undefined;
     prototype.postMessage = function (message, ...rest) {
@@ -63,6 +62,7 @@ describe("wakes of the worker", () => {
       else send = () => postMessage.call(this, message, ...rest);
     };
     onTestFinished(() => void (prototype.postMessage = postMessage));
+    const pool = await faultyPool();
     // Not every one counts: the worker may have been about to look again.
     await callAtRest(pool, () => {
       if (send === undefined) return false;
