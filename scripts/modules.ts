@@ -2,11 +2,10 @@
  * Builds the ES modules that runtimes load. A host loads one file and a worker one, since each file costs Node one to three
  * milliseconds at the start of a program and of every worker, beside its text. Neither shares a file with the other: what both
  * need is in both. `heddle/task` and `heddle/shared`, which hosts and workers load, have all they need as well, and agree with
- * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. What
- * most programs never use is in files that are loaded at their first use (`LATER`). Bundlers get more and smaller files
+ * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. Bundlers get more and smaller files
  * (tsup.config.ts).
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -18,9 +17,6 @@ import {
 } from "rolldown";
 import { shrink } from "./shrink.ts";
 
-const { version: VERSION } = JSON.parse(
-  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-) as { readonly version: string };
 const root: string = fileURLToPath(new URL("../", import.meta.url));
 
 /** Sources by the path of their output without `.js`. */
@@ -30,10 +26,8 @@ export type Entries = Readonly<Record<string, string>>;
 const MAIN = "mod";
 /** The chunk of all that MAIN loads, as rolldown makes it. */
 const HOST = "host";
-/** The function of MAIN that carries what other entries import of the host, its source, and the property. */
+/** The function of MAIN that carries what other entries import of the host. */
 const CARRIER = "createPool";
-const CARRIER_SOURCE = "src/api/pool/pool.ts";
-const CARRIED = 'Symbol.for("heddle.host")';
 
 /** Puts all that MAIN loads at once into the chunk HOST. */
 function grouping(main: string, entries: ReadonlySet<string>): CodeSplittingOptions {
@@ -48,73 +42,6 @@ function grouping(main: string, entries: ReadonlySet<string>): CodeSplittingOpti
       debugName: HOST,
     }],
   };
-}
-
-/**
- * Files that are loaded when they are needed, and the modules whose function loads them. The name of the folder changes with the version,
- * so that a program does not load them from another heddle that was installed while it ran.
- */
-const LATER: Readonly<Record<string, string>> = {
-  [`later-${VERSION}/structs`]: "src/codec/struct/later.ts",
-  [`later-${VERSION}/rare-parts`]: "src/api/pool/later.ts",
-};
-/** Those that share the copy of the host; the others hold all they need, since workers load them too. */
-const LATER_OF_HOSTS: readonly string[] = [`later-${VERSION}/rare-parts`];
-
-/** `import { x } from "./file.ts"; export const loadX = (): typeof x => x;` */
-const LATER_SOURCE =
-  /^import \{ (\w+) \} from "(.+)";\s+export const (\w+) = \(\): typeof (\w+) => \4;\s*$/m;
-
-function laterSource(path: string) {
-  const text = readFileSync(join(root, path), "utf8");
-  const [, name = "", from = "", exported = ""] = LATER_SOURCE.exec(text) ?? [];
-  if (name === "") throw new Error(`${path} is not of the form that the build replaces.`);
-  return { name, exported, path: join(path, "..", from) };
-}
-
-function laterEntries(isOfHosts: boolean): Entries {
-  return Object.fromEntries(
-    Object.entries(LATER).filter(([file]) => LATER_OF_HOSTS.includes(file) === isOfHosts)
-      .map(([file, path]) => [file, laterSource(path).path]),
-  );
-}
-
-/** Replaces the modules of `LATER`. */
-const later: Plugin = {
-  name: "later",
-  load: (id) => {
-    const [file, path] = Object.entries(LATER).find(([, path]) => join(root, path) === id) ?? [];
-    if (path === undefined) return undefined;
-    const { name, exported } = laterSource(path);
-    const quote = (source: string): string => JSON.stringify(join(root, source));
-    const loader = `import { loadFile } from ${quote("src/runtimes/load-file.ts")};`;
-    if (!LATER_OF_HOSTS.includes(file!)) {
-      return `${loader}\nexport const ${exported} = () => loadFile("./${file}.js").${name};\n`;
-    }
-    return `${loader}
-import { ${CARRIER} } from ${quote(CARRIER_SOURCE)};
-let made;
-export const ${exported} = () => made ??= loadFile("./${file}.js").make(${CARRIER}[${CARRIED}]);
-`;
-  },
-};
-
-const IMPORT_OF_HOST = /^import \{([^}]*)\} from "\.\.\/host\.js";$/m;
-const EXPORT_OF_ONE = /^export \{ (\w+) \};\s*$/m;
-
-/**
- * A function of what the file takes from the host: the copy of heddle that loads it, of which there may be several, such as one that a
- * test runner has put together itself.
- */
-function asFunctionOfHost(name: string, code: string): string {
-  const [, taken] = IMPORT_OF_HOST.exec(code) ?? [];
-  const [, given] = EXPORT_OF_ONE.exec(code) ?? [];
-  const body = code.replace(IMPORT_OF_HOST, "").replace(EXPORT_OF_ONE, "");
-  if (taken === undefined || given === undefined || /^(?:import|export)\b/m.test(body)) {
-    throw new Error(`${name} takes something from elsewhere than from ${HOST}.js.`);
-  }
-  const names = [...namesIn(taken)].map(([own, key]) => `${key}: ${own}`);
-  return `export function make({ ${names.join(", ")} }) {\n${body}\nreturn ${given};\n}\n`;
 }
 
 type Module = { readonly importedIds: readonly string[] } | null;
@@ -150,7 +77,7 @@ async function bundle(
     input,
     platform: "node",
     external: [/^node:/, /^@nats-io\//],
-    plugins: [toWorker, later],
+    plugins: [toWorker],
     preserveEntrySignatures: "allow-extension", // that chunks may import what an entry holds
     checks: { preferBuiltinFeature: false },
   });
@@ -187,10 +114,11 @@ function mergeHost(files: Map<string, string>): void {
   );
   const given = [...local].map(([name, own]) => `${own} as ${name}`);
   const carried = [...internal].map(([key, own]) => `${key}: ${own}`);
+  const property = `Symbol.for("heddle.host")`;
   files.set(
     `${MAIN}.js`,
     `${host.replace(EXPORTS, "")}
-Object.defineProperty(${local.get(CARRIER)!}, ${CARRIED}, { value: { ${carried.join(", ")} } });
+Object.defineProperty(${local.get(CARRIER)!}, ${property}, { value: { ${carried.join(", ")} } });
 export { ${given.join(", ")} };`,
   );
   // The keys are short, and so may be reserved words.
@@ -199,7 +127,7 @@ export { ${given.join(", ")} };`,
   files.set(
     `${HOST}.js`,
     `import { ${CARRIER} } from "./${MAIN}.js";
-const { ${taken.join(", ")} } = ${CARRIER}[${CARRIED}];
+const { ${taken.join(", ")} } = ${CARRIER}[${property}];
 export { ${passed.join(", ")} };`,
   );
 }
@@ -220,17 +148,13 @@ export async function buildModules(
   folder: string,
   finish: (code: string) => string,
 ): Promise<void> {
-  const files = await bundle({ ...hosts, ...laterEntries(true) }, (input) => ({
+  const files = await bundle(hosts, (input) => ({
     chunkFileNames: "[name].js",
     codeSplitting: grouping(input[MAIN]!, new Set(Object.values(input))),
   }));
-  for (const name of LATER_OF_HOSTS) {
-    const code = files.get(`${name}.js`) ?? "";
-    files.set(`${name}.js`, asFunctionOfHost(name, code));
-  }
   mergeHost(files);
   const others = [
-    ...Object.entries({ ...alone, ...laterEntries(false) }).map(([name, path]) =>
+    ...Object.entries(alone).map(([name, path]) =>
       bundle({ [name]: path }, () => ({ codeSplitting: false }))
     ),
     ...workers.map((entries) => {

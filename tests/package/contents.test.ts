@@ -19,7 +19,6 @@ const PATTERNS: readonly RegExp[] = [
   /^docs\/[\w/-]+\.md$/,
   /^dist\/(?:(?:heddle-worker|knitting|piscina|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/bundle\/(?:(?:knitting|piscina)\/)?[\w-]+\.js$/,
-  /^dist\/later-[\d.]+\/[\w-]+\.js$/,
   /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
 ];
 

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { copy, inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
+import { inFolder, link, pack, root, run, runtimes, unpack } from "../support/package.ts";
 
 const tasks = `export const add = (a, b) => a + b;\n`;
 const esm = `
@@ -72,58 +72,6 @@ test("an empty project", () =>
     unpack(pack(folder).tarball, folder);
     writeProgram(folder);
     await expectToRun(folder);
-  }));
-
-/** Scopes, `pool.sync`, statistics and structs are in files that are loaded when they are used, in a worker too. */
-const late = `
-import { createPool, f64, HeddleError, isMain, struct, StructError, task } from "heddle";
-export const length = task({ args: [struct({ x: f64, y: f64 })], f: ({ x, y }) => Math.hypot(x, y) });
-export const nested = async (a, b) => {
-  const pool = createPool({ threads: 1 })({ add });
-  const scope = pool.scope();
-  const sum = await scope.call.add(a, b) + pool.sync.add(a, b);
-  await scope[Symbol.asyncDispose]();
-  await pool.shutdown();
-  return sum;
-};
-export const add = (a, b) => a + b;
-export function* count(to) { for (let n = 0; n < to; n++) yield n; }
-if (isMain) {
-  const pool = createPool({ threads: 1 })({ add, nested, length });
-  const error = await pool.call.length({ x: "1", y: 2 }).catch((error) => error);
-  console.log(
-    pool.sync.add(1, 2), await pool.call.nested(3, 4), await pool.call.length({ x: 3, y: 4 }), pool.stats().completed,
-    error instanceof StructError && error instanceof HeddleError,
-  );
-  await pool.shutdown();
-  // Another copy, as a test runner makes one, gives its own parts to what it loads.
-  const other = await import("./node_modules/heddle/dist/other.js");
-  const own = other.createPool({ threads: 1 })({ count });
-  const scope = own.scope();
-  const items = scope.call.count(3);
-  await scope[Symbol.asyncDispose]();
-  console.log(items instanceof other.ResultStream, await Promise.race([items.returned, "not followed"]));
-  await own.shutdown();
-}
-`;
-
-test("what is loaded at its first use", () =>
-  inFolder(async (folder) => {
-    unpack(pack(folder).tarball, folder);
-    writeFileSync(join(folder, "late.mjs"), late);
-    const dist = join(folder, "node_modules/heddle/dist");
-    copy(join(dist, "mod.js"), join(dist, "other.js"));
-    const [deno = ""] = runtimes["Deno"]!;
-    const commands = {
-      ...runtimes,
-      "Deno with few permissions": [deno, "run", "--quiet", "--allow-read=late.mjs"],
-    };
-    for (const [name, command] of Object.entries(commands)) {
-      expect([name, await run([...command, "late.mjs"], folder)]).toEqual([
-        name,
-        "3 14 5 3 true\ntrue undefined",
-      ]);
-    }
   }));
 
 /** Neither the program nor its tasks have loaded heddle/shared when the first handle arrives, on either side. */

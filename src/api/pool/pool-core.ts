@@ -13,8 +13,7 @@ import {
 } from "../../errors.ts";
 import type { PoolEvents } from "../observe/pool-events.ts";
 import type { TaskDescription } from "../../protocol/start-data.ts";
-import type { PoolStatistics } from "./pool-statistics.ts";
-import { rareParts } from "./later.ts";
+import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
@@ -103,7 +102,7 @@ export class PoolCore extends HostSide {
   }
 
   stats(): PoolStatistics {
-    return rareParts().readStatistics(this.spec, this, this.#readyMs);
+    return readStatistics(this.spec, this, this.#readyMs);
   }
 
   /** Closes the pool once. Later calls return the same promise. */

@@ -5,7 +5,7 @@
 import { Error, Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
-import type { SyncProxy } from "../calls/sync-proxy.ts";
+import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
 import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
@@ -13,16 +13,15 @@ import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
 import { Mapping } from "../map/map.ts";
+import { createOpenScope } from "../scopes/scope.ts";
 import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
-import type { CpuProfile, ProfileOptions, Profiling } from "../observe/profile.ts";
+import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
 import { PoolCore } from "./pool-core.ts";
-import { rareParts } from "./later.ts";
-import type { RareParts } from "./rare-parts.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
 import { captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
@@ -242,7 +241,7 @@ class ThreadPool extends SafeEventTarget {
   #broadcast: BroadcastProxy | undefined;
   #mapping: Mapping | undefined;
   #sync: SyncProxy | undefined;
-  #scope: ReturnType<RareParts["createOpenScope"]> | undefined;
+  #scope: ReturnType<typeof createOpenScope> | undefined;
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
@@ -313,7 +312,7 @@ class ThreadPool extends SafeEventTarget {
     return this.#sync ??= this.#createSync();
   }
 
-  get scope(): ReturnType<RareParts["createOpenScope"]> {
+  get scope(): ReturnType<typeof createOpenScope> {
     return this.#scope ??= this.#createScope();
   }
 
@@ -321,7 +320,7 @@ class ThreadPool extends SafeEventTarget {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
     const core = this.#core;
     const { blocking, requests, supervisor } = core;
-    return rareParts().createSyncProxy(this.#spec, {
+    return createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
@@ -332,12 +331,12 @@ class ThreadPool extends SafeEventTarget {
     });
   }
 
-  #createScope(): ReturnType<RareParts["createOpenScope"]> {
+  #createScope(): ReturnType<typeof createOpenScope> {
     const { cancellation, lateRuns } = this.#core;
     const { runtime } = this.#spec;
     const mapping = this.#mapper;
     const sync = (): SyncProxy => this.sync;
-    return rareParts().createOpenScope({
+    return createOpenScope({
       calls: this.call,
       sync,
       mapping,
@@ -370,7 +369,7 @@ class ThreadPool extends SafeEventTarget {
   ): Promise<CpuProfile> => {
     try {
       const { supervisor } = this.#core;
-      this.#profiling ??= new (rareParts().Profiling)({
+      this.#profiling ??= new Profiling({
         threads: () => supervisor.threads,
         isClosing: () => this.#core.isClosing,
         events: this,

@@ -49,13 +49,22 @@ import { CallEntry } from "../../host/observe/call-entry.ts";
 import type { DebugLog } from "../../host/observe/debug-log.ts";
 import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
 import { inCallerContext } from "../calls/in-caller-context.ts";
-import { createCancellation, createDeadlines, createSignals, createStreams } from "./features.ts";
-import { rareParts } from "./later.ts";
+import { createBlocking } from "./blocking.ts";
+import {
+  createBroadcasts,
+  createCancellation,
+  createDeadlines,
+  createLateRuns,
+  createSignals,
+  createStreams,
+} from "./features.ts";
+import { createInlineExecutor } from "./inlining.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
 import { HostParker } from "../../sync/host-parking.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
+import { createRequests } from "./host-requests.ts";
 import type { FeatureParts, PoolParts } from "./parts.ts";
 
 export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
@@ -104,7 +113,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
     this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
     if (options.inliner !== undefined) {
-      this.dispatcher.waiting.inliner = rareParts().createInlineExecutor(
+      this.dispatcher.waiting.inliner = createInlineExecutor(
         spec,
         options.inliner,
         this,
@@ -222,11 +231,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   get broadcasts(): Broadcasts {
-    return this.made.broadcasts ??= rareParts().createBroadcasts(this);
+    return this.made.broadcasts ??= createBroadcasts(this);
   }
 
   get requests(): HostRequests {
-    return this.made.requests ??= rareParts().createRequests(this);
+    return this.made.requests ??= createRequests(this);
   }
 
   get streams(): StreamCalls {
@@ -239,11 +248,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   get lateRuns(): LateRuns {
-    return this.dispatcher.inFlight.lateRuns ??= rareParts().createLateRuns(this);
+    return this.dispatcher.inFlight.lateRuns ??= createLateRuns(this);
   }
 
   get blocking(): BlockingWait {
-    return this.made.blocking ??= rareParts().createBlocking(this);
+    return this.made.blocking ??= createBlocking(this);
   }
 
   /** Whether a worker takes calls, is starting, or may be started. */

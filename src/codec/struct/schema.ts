@@ -22,8 +22,7 @@ import { SCALAR_BYTES } from "./scalars.ts";
 import type { DeclaredField, Shape } from "./shape.ts";
 import { CODEC, isOptional, SHAPE, shapeOf } from "./shape-of.ts";
 import { arrayShape, structShape, textShape } from "./shape.ts";
-import type { StructCodec } from "./struct-codec.ts";
-import { structCodec } from "./later.ts";
+import { StructCodec } from "./struct-codec.ts";
 
 /** Maximum bytes of a fixed part, and so of any bound. */
 const MAX_FIXED_BYTES: number = 2 ** 30;
@@ -143,7 +142,7 @@ export function struct<F extends Fields>(fields: F): Struct<F> {
   const shape = structShape(declared);
   checkSize(shape, "struct()");
   let codec: StructCodec<unknown, unknown> | undefined;
-  return makeField(shape, { fields: copy }, () => codec ??= new (structCodec())(shape));
+  return makeField(shape, { fields: copy }, () => codec ??= new StructCodec(shape));
 }
 
 function requireShape(field: unknown, rule: string): Shape {
