@@ -31,6 +31,35 @@ const stages: readonly (readonly [string, (options?: PoolOptions) => Promise<Poo
   }],
 ];
 
+describe("calls made before the tasks are known", () => {
+  test("of one priority start in the order in which they are made, whoever has given it", async () => {
+    const { call } = modulePool();
+    const counts = [
+      call.countUrgently(),
+      call.countUrgently(),
+      call.count.with({ priority: "high" })(),
+    ];
+    expect(await Promise.all(counts)).toEqual([1, 2, 3]);
+  });
+
+  test.each([{}, { maxQueue: 5, queuePolicy: "wait" }] as const)(
+    "count as waiting while they get their tasks, with %o",
+    async (options) => {
+      const pool = modulePool({ threads: 1, ...options });
+      const waiting: number[] = [];
+      pool.addEventListener("drain", () => {
+        waiting.push(pool.stats().queued);
+        pool.sync.reverse("as the host may wait then");
+      });
+      const calls = Array.from({ length: 3000 }, (_, n) => pool.call.later(n));
+      expect(pool.needsDrain).toBe(true);
+      await pool.drained();
+      expect(waiting[0]).toBeLessThan(1000);
+      expect(await Promise.all(calls)).toHaveLength(3000);
+    },
+  );
+});
+
 test("a pool created by a tail call finds its module or throws", async () => {
   const { output } = await runScript("tail-call.ts");
   if (capabilities.hidesTailCalls) {
@@ -77,7 +106,7 @@ describe.each(stages)("calls of a module pool %s", (_, create) => {
     const calls = call as unknown as Record<string, () => Promise<unknown>>;
     const error = await calls["revers"]!().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnknownTaskError);
-    expect(String(error)).toMatch(/"revers".*did you mean "reverse"\?.*count, default, exit/);
+    expect(String(error)).toMatch(/"revers".*did you mean "reverse"\?.*count, countUrgently, default, exit/);
     await expect(calls["Point"]!()).rejects.toThrow(UnknownTaskError);
     await expect(calls["Point"]!()).rejects.toThrow('"Point" in this pool (classes are no tasks)');
     await expect(calls["version"]!()).rejects.toThrow(UnknownTaskError);

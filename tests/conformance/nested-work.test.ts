@@ -196,6 +196,13 @@ test.each([1, 20])(
   },
 );
 
+test("a worker that is replaced ends nested calls though a broadcast has come before the first of them", async () => {
+  const pool = await nestingPool({ threads: 1, recycleAfter: 1 });
+  await pool.broadcast.here();
+  expect(await pool.call.parent(1)).toBe(3);
+  expect(await pool.call.fibInTurn(4)).toBe(3);
+});
+
 test("nested calls are not counted by maxQueue", async () => {
   const { call } = await nestingPool({ threads: 1, maxConcurrency: 1, maxQueue: 0 });
   expect(await call.fib(8)).toBe(21);

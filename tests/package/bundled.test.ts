@@ -16,7 +16,9 @@ const project = useProject(({ folder, tarball }) => {
   const names = readdirSync(dist, { recursive: true, encoding: "utf8" });
   for (const name of names.filter((name) => name.endsWith(".js"))) {
     const file = join(dist, name);
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll(VERSION, OTHER));
+    // The build breaks long texts into lines.
+    const text = readFileSync(file, "utf8").replaceAll("\\\n", "");
+    writeFileSync(file, text.replaceAll(VERSION, OTHER));
   }
 });
 

@@ -29,7 +29,12 @@ import { type CallSettings, createSettings, PLAIN, withStreams } from "../calls/
 import { reasonOf } from "../../protocol/abort-reason.ts";
 import { splitStreams } from "../streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
-import { type CalledTask, type EarlyTask, UNKNOWN_TASK } from "../calls/queued-call.ts";
+import {
+  type CalledTask,
+  type EarlyTask,
+  type FindTask,
+  UNKNOWN_TASK,
+} from "../calls/queued-call.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
@@ -314,21 +319,22 @@ export class Submitter {
     const { inFlight } = this.#parts;
     for (const { slot, generation, find, snapshot } of this.#waiting.takeEarly()) {
       const call = inFlight.find(slot, generation);
-      if (call === undefined) continue;
-      const found = find!();
-      if (found instanceof HeddleError) {
-        inFlight.reject(call, found);
-        continue;
-      }
-      this.#sender.adopt(call, found.settings, found.task);
-      let known: Snapshot;
-      try {
-        known = this.redeclare(snapshot, found.task);
-      } catch (error) {
-        inFlight.reject(call, error);
-        continue;
-      }
-      this.#waiting.add(call, found.task, known);
+      const known = call && this.#knownOf(call, find!(), snapshot);
+      this.#waiting.endDeferred();
+      if (known !== undefined) this.#waiting.add(call!, known.task, known.snapshot);
+    }
+  }
+
+  /** The task of an early call and its arguments for that. Undefined: the call is rejected. */
+  #knownOf(call: PendingCall, found: ReturnType<FindTask>, snapshot: Snapshot) {
+    const { inFlight } = this.#parts;
+    if (found instanceof HeddleError) return void inFlight.reject(call, found);
+    const { task } = found;
+    this.#sender.adopt(call, found.settings, task);
+    try {
+      return { task, snapshot: this.redeclare(snapshot, task) };
+    } catch (error) {
+      return void inFlight.reject(call, error);
     }
   }
 

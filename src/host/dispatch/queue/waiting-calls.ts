@@ -164,7 +164,10 @@ export class WaitingCalls {
     this.queue.putBackAll(unpinned);
   }
 
-  /** Removes the calls whose tasks were not known and returns them, the next one first. */
+  /**
+   * Removes the calls whose tasks were not known and returns them in the order in which they were made. Each still counts as
+   * one that waits, until `endDeferred()`.
+   */
   takeEarly(): readonly QueuedCall[] {
     const early: QueuedCall[] = [];
     const others: QueuedCall[] = [];
@@ -173,6 +176,7 @@ export class WaitingCalls {
       (queued.find === undefined ? others : early).push(queued);
     }
     for (const queued of others) this.queue.push(queued);
+    this.#deferred += early.length;
     return early;
   }
 
@@ -190,7 +194,9 @@ export class WaitingCalls {
       else call.departures = departures; // carried when its task is known
     }
     const { slot, generation, settings } = call;
-    const queued = { slot, generation, task, find, snapshot, priority: settings.priority };
+    // Calls whose tasks are not known keep their order: their tasks may give them other priorities.
+    const priority = find === undefined ? settings.priority : 0;
+    const queued = { slot, generation, task, find, snapshot, priority };
     if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
@@ -276,8 +282,11 @@ export class WaitingCalls {
   /** Puts a call that only certain workers may run among those. */
   #pin(queued: QueuedCall, call: PendingCall): void {
     if (this.pinned === undefined) {
-      const { workerIds, hasWorker } = this;
-      this.pinned = new PinnedCalls({ ...this.#options, workerIds, hasWorker });
+      this.pinned = new PinnedCalls({
+        ...this.#options,
+        workerIds: () => this.workerIds(),
+        hasWorker: () => this.hasWorker(), // which the first request of a worker replaces
+      });
     }
     this.pinned.add(queued, call);
   }
