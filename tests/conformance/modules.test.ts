@@ -106,7 +106,9 @@ describe.each(stages)("calls of a module pool %s", (_, create) => {
     const calls = call as unknown as Record<string, () => Promise<unknown>>;
     const error = await calls["revers"]!().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnknownTaskError);
-    expect(String(error)).toMatch(/"revers".*did you mean "reverse"\?.*count, countUrgently, default, exit/);
+    expect(String(error)).toMatch(
+      /"revers".*did you mean "reverse"\?.*count, countUrgently, default, exit/,
+    );
     await expect(calls["Point"]!()).rejects.toThrow(UnknownTaskError);
     await expect(calls["Point"]!()).rejects.toThrow('"Point" in this pool (classes are no tasks)');
     await expect(calls["version"]!()).rejects.toThrow(UnknownTaskError);
