@@ -16,13 +16,9 @@ export function bindOnce(): (f: () => void) => void {
 
 /** Runs any number of functions in the asynchronous context in which it was made, each in a microtask. They must not throw. */
 export class CallerContext {
-  #run: (f: () => void) => void;
+  #run = bindOnce();
   /** In order; undefined: none is due. */
   #due: (() => void)[] | undefined;
-
-  constructor(run: (f: () => void) => void = bindOnce()) {
-    this.#run = run;
-  }
 
   run(f: () => void): void {
     if (this.#due !== undefined) {
@@ -38,11 +34,5 @@ export class CallerContext {
   }
 }
 
-const { promise: loaded, resolve: runOnce } = Promise.withResolvers<() => void>();
-void loaded.then((f) => f());
-let loading: CallerContext | undefined;
-
 /** The context in which heddle was loaded: for what belongs to no caller. */
-export function noCaller(): CallerContext {
-  return loading ??= new CallerContext(runOnce);
-}
+export const noCaller: CallerContext = new CallerContext();

@@ -193,7 +193,7 @@ export class HostRequests {
     this.#due.push(f);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    noCaller().run(() => {
+    noCaller.run(() => {
       this.#isScheduled = false;
       this.takeAll();
     });
@@ -238,7 +238,7 @@ export class HostRequests {
   #begin(request: OpenRequest): void {
     const f = this.#functionOf(request);
     if (f instanceof HeddleError) this.#fail(request, f);
-    else (request.context ?? noCaller()).run(() => this.#run(request, f));
+    else (request.context ?? noCaller).run(() => this.#run(request, f));
   }
 
   #release(): void {

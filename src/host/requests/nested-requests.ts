@@ -86,7 +86,7 @@ export class NestedRequests {
     };
     // The schema is code of the program, as a function of the host is. A host that blocks makes the call now.
     if (isBlocked) checkAndSend();
-    else (nested.context ?? noCaller()).run(checkAndSend);
+    else (nested.context ?? noCaller).run(checkAndSend);
   }
 
   #send(
