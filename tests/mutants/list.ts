@@ -6,7 +6,7 @@
 export interface Mutant {
   /** Path in `src`. */
   readonly file: string;
-  /** A part of one line, which occurs once in the file. */
+  /** A part of the file that occurs once in it, of one line if possible. */
   readonly from: string;
   readonly to: string;
   /** What breaks. */
@@ -100,7 +100,7 @@ const parking: Room = {
     {
       file: "sync/host-parking.ts",
       from:
-        "if (Atomics.compareExchange(this.#words, this.#index, PARKED, AWAKE) !== PARKED) return;",
+        "if (Atomics.compareExchange(this.#words, this.#index, state, AWAKE) !== state) return;",
       to: "",
       fault: "a park gets two wakes",
     },
@@ -306,7 +306,7 @@ const dispatch: Room = {
     },
     {
       file: "host/schedule/work-stealing.ts",
-      from: "return affinity === undefined;",
+      from: 'return affinity === undefined || "isNested" in affinity;',
       to: "return affinity !== null;",
       fault: "calls with a key are stolen",
     },
@@ -318,8 +318,8 @@ const dispatch: Room = {
     },
     {
       file: "host/dispatch/responses.ts",
-      from: "rx.verify(index);",
-      to: "",
+      from: "if (index === EMPTY) break;\n      rx.verify(index);",
+      to: "if (index === EMPTY) break;",
       fault: "a stale record is taken for a response",
     },
   ],
@@ -786,8 +786,8 @@ const requests: Room = {
     },
     {
       file: "host/requests/host-requests.ts",
-      from: "if (certainty === MAYBE && request.idleChecks >= MAX_IDLE_CHECKS) {",
-      to: "if (certainty === MAYBE) {",
+      from: "} else if (certainty === MAYBE && checks >= MAX_IDLE_CHECKS) {",
+      to: "} else if (certainty === MAYBE) {",
       fault: "a request that could wait is refused",
     },
     {
