@@ -308,7 +308,7 @@ describe("while the host waits for a call with its thread", () => {
       inFlight.resolve(call, 1);
       isOver = true;
       expect(add(1, 0)).toBe(call); // the slot is used again
-      request(0, call, ["function", "x"]);
+      request(0, call, ["function", "x"], true);
       expect(take()).toEqual([]);
     });
   });
