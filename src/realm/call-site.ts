@@ -73,8 +73,7 @@ export function callerOf(callee: (...args: never[]) => unknown): string | undefi
  * ```
  */
 export function callPlaceOf(callee: (...args: never[]) => unknown): CallPlace | undefined {
-  const place = placeOf(markCall(callee));
-  return place;
+  return placeOf(markCall(callee));
 }
 
 /**

@@ -279,7 +279,8 @@ export function createRuntime(
     setTimeout: createTimeout,
     runDueTimeouts: () => {
       const nowMs = now();
-      for (const { dueMs, run } of timeouts) if (dueMs <= nowMs) run();
+      // A copy: a callback may set others.
+      for (const { dueMs, run } of [...timeouts]) if (dueMs <= nowMs) run();
     },
     directOutputs: () => [],
     takesExecArgv: false,

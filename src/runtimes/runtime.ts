@@ -349,8 +349,8 @@ export interface Runtime extends CodecAccess {
   setInterval(callback: () => void, intervalMs: number): Timer;
   setTimeout(callback: () => void, delayMs: number): Timer;
   /**
-   * Runs the callbacks of `setTimeout` that are due, of all that heddle has in this thread: for a host that blocks, whose event
-   * loop does not. Intervals wait for the event loop.
+   * Runs the callbacks of `setTimeout` that are due, of all pools of this copy of heddle in this thread: for a host that blocks,
+   * whose event loop does not. Intervals wait for the event loop.
    */
   runDueTimeouts(): void;
   /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */

@@ -22,11 +22,9 @@ export interface ThreadSpecifics {
 
 /** Key in the `workerData` of threads that start with a bundle. */
 const MARK = "heddle.bundle";
-type ThreadData = { readonly [MARK]?: string } | null | undefined;
-
 /** The mark of this thread, from its `workerData`. */
 export function markIn(workerData: unknown): string | undefined {
-  return (workerData as ThreadData)?.[MARK];
+  return (workerData as { readonly [MARK]?: string } | null | undefined)?.[MARK];
 }
 /** The option `workerData` for a thread with this mark. */
 export function dataOf(mark: string | undefined): object | undefined {
@@ -64,7 +62,7 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
     };
   };
   return {
-    bundleMark: () => (workerData as ThreadData)?.[MARK],
+    bundleMark: () => markIn(workerData),
     createChannel: () => {
       const { port1, port2 } = new MessageChannel();
       return { local: createPort(port1), remote: port2 };
@@ -87,11 +85,11 @@ export function workerThreads(specifics: ThreadSpecifics): Threads {
       return createHandle(
         // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
         Reflect.construct(Worker, [
-          (url.protocol === "file:" && !hasInputType) ? url : startableUrl(url),
+          startableUrl(url),
           {
             __proto__: null,
             name,
-            workerData: mark === undefined ? workerData : dataOf(mark),
+            workerData: dataOf(mark) ?? workerData,
             env,
             argv,
             execArgv,
@@ -112,7 +110,7 @@ const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("-
  * `--input-type`; a small `data:` module that imports it is accepted.
  */
 function startableUrl(entry: URL): URL {
-  if (entry.protocol === "data:") return entry;
+  if ((entry.protocol === "file:" && !hasInputType) || entry.protocol === "data:") return entry;
   const source = `import ${JSON.stringify(entry.href)};`;
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }

@@ -1,9 +1,9 @@
 /** Node: limits of workers. */
 import { confine, confineSelf, refusePermission } from "./permission.ts";
-import type { OutputName, Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import { isExemptOnNode, refuseMarked } from "../uncloneable.ts";
 import type { Worker } from "node:worker_threads";
-import { createRuntime } from "../common.ts";
+import { createRuntime, outputsOf } from "../common.ts";
 import { process } from "../process.ts";
 import { workerThreads } from "../worker-threads.ts";
 
@@ -31,12 +31,7 @@ export function createNodeRuntime(): Runtime {
     refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
     takesExecArgv: true,
     // The streams of a thread are messages to its host.
-    directOutputs: () => {
-      const outputs: OutputName[] = [];
-      if (isMainThread && !Object.hasOwn(process.stdout, "write")) outputs.push("stdout");
-      if (isMainThread && !Object.hasOwn(process.stderr, "write")) outputs.push("stderr");
-      return outputs;
-    },
+    directOutputs: () => isMainThread ? outputsOf((stream) => !Object.hasOwn(stream, "write")) : [],
     confineSelf,
     explainLoadError: async (error, url) =>
       (await import("./load-errors.ts")).explainLoadError(error, url),
