@@ -279,8 +279,9 @@ export function createRuntime(
     setTimeout: createTimeout,
     runDueTimeouts: () => {
       const nowMs = now();
-      // A copy: a callback may set others.
-      for (const { dueMs, run } of [...timeouts]) if (dueMs <= nowMs) run();
+      // Found first, since a callback may set others. One that another has cleared does not run.
+      const due = [...timeouts].filter(({ dueMs }) => dueMs <= nowMs);
+      for (const { run } of due) run();
     },
     directOutputs: () => [],
     takesExecArgv: false,
