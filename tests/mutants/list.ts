@@ -335,7 +335,7 @@ const limits: Room = {
   mutants: [
     {
       file: "runtimes/common.ts",
-      from: "if (dueMs <= nowMs) run();",
+      from: "for (const { run } of due) run();",
       to: "",
       fault: "a host that blocks keeps no time limits",
     },
