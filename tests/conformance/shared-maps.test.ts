@@ -244,14 +244,19 @@ describe("a cache", () => {
   });
 
   test("keeps what was used of late, within its entries", () => {
-    const cache = new SharedCache<number, string>({ maxEntries: 100 });
-    for (let key = 0; key < 1000; key++) {
-      cache.set(key, `value ${key}`);
-      expect(cache.get(0)).toBe("value 0"); // it is used all the time
+    // Evicted entries are the oldest of five taken at random: of the youngest 50, one cache keeps 30 to 50 and 20 caches 47 on average, random evictions 39.
+    const caches = 20;
+    let young = 0;
+    for (let count = 0; count < caches; count++) {
+      const cache = new SharedCache<number, string>({ maxEntries: 100 });
+      for (let key = 0; key < 1000; key++) {
+        cache.set(key, `value ${key}`);
+        expect(cache.get(0)).toBe("value 0"); // it is used all the time
+      }
+      expect(cache.size).toBe(100);
+      for (let key = 950; key < 1000; key++) if (cache.has(key)) young++;
     }
-    expect(cache.size).toBe(100);
-    const young = Array.from({ length: 50 }, (_, n) => 999 - n).filter((key) => cache.has(key));
-    expect(young.length).toBeGreaterThan(40);
+    expect(young / caches).toBeGreaterThan(44);
   });
 
   test("is never full, and tears no value under load of several threads", async () => {
