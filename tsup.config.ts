@@ -82,7 +82,7 @@ const forRequire: NonNullable<Options["plugins"]>[number] = {
 const { task, shared, "knitting/utils": utils, ...hosts } = entries as Record<string, string>;
 /** What has no types, since programs do not import it. */
 const workers: readonly Entries[] = [
-  { [WORKER]: "src/worker/entry.ts" },
+  { [WORKER]: "src/mod-worker.ts" },
   { "knitting/bootstrap": "src/compat/knitting/bootstrap.ts" },
   {
     "piscina/runner": "src/compat/piscina/in-worker/runner.ts",

@@ -62,7 +62,7 @@ function loadedBy(entry: string, moduleOf: (id: string) => Module): Set<string> 
 const toWorker: Plugin = {
   name: "to-worker",
   resolveId: (id) =>
-    /^\..*\/worker\/entry\.ts$/.test(id) ? { id: "./heddle-worker.js", external: true } : null,
+    /^\..*\/mod-worker\.ts$/.test(id) ? { id: "./heddle-worker.js", external: true } : null,
 };
 
 /** The texts of `entries` and their chunks, by file name. */

@@ -13,7 +13,7 @@
  * @module
  */
 import "./lane/mirror/install.ts";
-import "./worker/entry.ts";
+import "./mod-worker.ts";
 import { expectModule, serveModule } from "./realm/served-modules.ts";
 
 expectModule();

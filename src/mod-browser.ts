@@ -18,7 +18,8 @@
  * @module
  */
 import "./lane/mirror/install.ts";
-import { type CreatePool, createPool as createAnyPool } from "./api/pool/pool.ts";
+import type { CreatePool } from "./api/pool/pool.ts";
+import { createPool as createAnyPool } from "./features/create-pool.ts";
 import type { PoolOptions } from "./api/options/pool-options.ts";
 import type { Pool } from "./api/pool/pool-types.ts";
 import type { AnyFunction } from "./api/tasks/task-types.ts";

@@ -20,7 +20,8 @@
  */
 export { ResultStream } from "./host/streams/result-stream.ts";
 export { type Items, type MapOptions, MappedResults } from "./api/map/map.ts";
-export { createPool, isMain } from "./api/pool/pool.ts";
+export { createPool } from "./features/create-pool.ts";
+export { isMain } from "./api/pool/pool.ts";
 export type { Pool } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./api/observe/pool-events.ts";
 export type { CpuProfile, CpuProfileNode, ProfileOptions } from "./api/observe/profile.ts";

@@ -20,7 +20,7 @@ export function ownFolder(
   if (base === undefined || !URL.canParse(base)) return undefined;
   const library = folderOf(base);
   const isSource = base.endsWith(".ts");
-  const worker = new URL(library + (isSource ? "worker/entry.ts" : "heddle-worker.js"));
+  const worker = new URL(library + (isSource ? "mod-worker.ts" : "heddle-worker.js"));
   const shared = isSource ? "mod-shared.ts" : base.endsWith(".cjs") ? "shared.cjs" : "shared.js";
   return exists(worker) ? { library, worker, shared: new URL(library + shared) } : undefined;
 }

@@ -166,7 +166,7 @@ test("the parts of host and worker weigh what ARCHITECTURE.md says, or less", as
       .matchAll(/^\| (\S.*?) +\| +(\d+|–) +\| +(\d+|–) +\|/gm),
   ];
   expect(rows.map(([, name]) => name)).toEqual(Object.keys(parts));
-  const [host, worker] = [await partsOf("mod.ts"), await partsOf("worker/entry.ts")];
+  const [host, worker] = [await partsOf("mod.ts"), await partsOf("mod-worker.ts")];
   for (const [, name, ofHost, ofWorker] of rows) {
     for (const [limit, kib = 0] of [[ofHost, host[name!]], [ofWorker, worker[name!]]] as const) {
       const most = limit === "–" ? 0 : Number(limit);

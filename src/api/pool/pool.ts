@@ -21,6 +21,7 @@ import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
 import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
 import type { PoolStatistics } from "./pool-statistics.ts";
+import { type HostFeature, useInHost } from "./feature.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
@@ -57,7 +58,7 @@ export const isMain: boolean = workerRealm() === undefined &&
 // The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
 if (!isMain && currentRuntime.bundleMark() === VERSION && claimThread()) {
   currentRuntime.parent(); // listens at once
-  void import("../../worker/entry.ts");
+  void import("../../mod-worker.ts");
 }
 
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
@@ -73,45 +74,36 @@ export interface CreatePool {
   <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
 }
 
-/**
- * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the
- * tasks, or an object of tasks by name.
- *
- * An idle pool does not keep the process running (option `keepAlive`); calls in flight do. With an object of tasks,
- * workers import the modules of the tasks. If such a module calls `createPool`, guard the call with `if (isMain)`.
- *
- * @example
- * ```ts
- * import { createPool } from "heddle";
- *
- * const url = new URL("./tasks.ts", import.meta.url);
- * const pool = createPool({ threads: 2 })<typeof import("./tasks.ts")>(url);
- * console.log(await pool.call.add(1, 2));
- * await pool.shutdown();
- * ```
- */
-export function createPool(options: PoolOptions = {}): CreatePool {
-  try {
-    if (arguments.length > 1) {
-      throw new InvalidArgumentError(
-        "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
-      );
-    }
-    const prepared = prepare(options);
-    const create = (given: TaskMap | URL | string): unknown => {
-      try {
-        const origin = new Error();
-        captureStackTrace(origin, create);
-        const pool = createFrom(given, prepared, origin);
-        return pool;
-      } catch (error) {
-        throw withStackAbove(error, create);
+/** Returns a `createPool` whose pools have these features. They are attached to this thread at its first call. */
+export function poolCreator(
+  features: readonly HostFeature[],
+): (options?: PoolOptions) => CreatePool {
+  let areAttached = false;
+  return function createPool(options: PoolOptions = {}): CreatePool {
+    try {
+      if (arguments.length > 1) {
+        throw new InvalidArgumentError(
+          "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
+        );
       }
-    };
-    return create as CreatePool;
-  } catch (error) {
-    throw withStackAbove(error, createPool);
-  }
+      if (!areAttached) useInHost(features);
+      areAttached = true;
+      const prepared = prepare(options, createPool);
+      const create = (given: TaskMap | URL | string): unknown => {
+        try {
+          const origin = new Error();
+          captureStackTrace(origin, create);
+          const pool = createFrom(given, prepared, origin);
+          return pool;
+        } catch (error) {
+          throw withStackAbove(error, create);
+        }
+      };
+      return create as CreatePool;
+    } catch (error) {
+      throw withStackAbove(error, createPool);
+    }
+  };
 }
 
 /** What the pools of one `createPool(options)` have in common. */
@@ -125,7 +117,11 @@ interface Prepared {
   readonly locate: (file: string | undefined) => string | undefined;
 }
 
-function prepare(options: PoolOptions): Prepared {
+/** `createPool`: the function that was called with `options`. */
+function prepare(
+  options: PoolOptions,
+  createPool: (options?: PoolOptions) => CreatePool,
+): Prepared {
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
     const isBundled = currentRuntime.bundleMark() !== undefined;
@@ -150,7 +146,7 @@ function prepare(options: PoolOptions): Prepared {
 }
 
 /** Not in `prepare`: a pool that kept its scope would keep what was on the stack. */
-const loadWorkerCode = () => import("../../worker/entry.ts");
+const loadWorkerCode = () => import("../../mod-worker.ts");
 
 function createFrom(
   given: TaskMap | URL | string | (() => unknown),

@@ -4,7 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { moduleUrlOf } from "../../api/options/module-url.ts";
 import { checkShutdown } from "../../api/options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../../api/options/pool-options.ts";
-import { createPool } from "../../api/pool/pool.ts";
+import { createPool } from "../../features/create-pool.ts";
 import type { Pool } from "../../api/pool/pool-types.ts";
 import type { AnyFunction } from "../../api/tasks/task-types.ts";
 import { DurableWorker } from "../durable/durable-worker.ts";

@@ -76,6 +76,7 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./src/mod-browser.ts",
     "./src/mod-browser-worker.ts",
     "./src/mod-shared.ts",
+    "./src/mod-worker.ts",
     "./src/shared/**",
     "./src/worker/entry.ts",
   ]);
@@ -96,7 +97,7 @@ test("heddle/task loads no pools and no encoders", () => {
 test("only `struct()` loads the code for structs", () => {
   expect(loadedBy("codec/struct/schema.ts")).toContain("codec/struct/compile.ts");
   const code = /struct\/(?:compile|plan|scalars|schema|struct-codec|views)/;
-  for (const entry of ["worker/entry.ts", "api/pool/pool.ts"]) {
+  for (const entry of ["mod-worker.ts", "features/create-pool.ts"]) {
     const loaded = [...loadedBy(entry)];
     expect(loaded).toContain("codec/decoder.ts");
     expect(loaded.filter((path) => code.test(path))).toEqual([]);
@@ -104,7 +105,7 @@ test("only `struct()` loads the code for structs", () => {
 });
 
 test("no module loads rarely used builtins eagerly", () => {
-  const loaded = [...loadedBy("mod.ts"), ...loadedBy("worker/entry.ts")];
+  const loaded = [...loadedBy("mod.ts"), ...loadedBy("mod-worker.ts")];
   const builtins = loaded.flatMap((path) =>
     [...read(`src/${path}`).matchAll(/^import (?!type)[^;]*"(node:[^"]+)"/gm)].map((m) => m[1]!)
   );

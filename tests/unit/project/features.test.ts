@@ -86,7 +86,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 /** Entry points and what builds on them. */
-const ABOVE = /^(mod[-.]|nats\/|compat\/|dashboard\/|shared\/)/;
+const ABOVE = /^(mod[-.]|features\/|nats\/|compat\/|dashboard\/|shared\/)/;
 
 /** Imports of features at run time by files of the kernel. */
 const LIMIT = 94;

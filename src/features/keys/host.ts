@@ -1,0 +1,4 @@
+/** Calls that belong to a worker: by their key (`affinity`), and one for each worker (`pool.broadcast`). */
+import type { HostFeature } from "../../api/pool/feature.ts";
+
+export const keys: HostFeature = { name: "keys" };

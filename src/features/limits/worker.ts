@@ -1,0 +1,4 @@
+/** Abort signals of tasks. */
+import type { WorkerFeature } from "../../worker/feature.ts";
+
+export const limits: WorkerFeature = { name: "limits" };

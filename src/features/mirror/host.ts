@@ -1,0 +1,4 @@
+/** Lanes without shared memory: the host's side. */
+import type { HostFeature } from "../../api/pool/feature.ts";
+
+export const mirror: HostFeature = { name: "mirror" };

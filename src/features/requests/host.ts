@@ -1,0 +1,4 @@
+/** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import type { HostFeature } from "../../api/pool/feature.ts";
+
+export const requests: HostFeature = { name: "requests" };

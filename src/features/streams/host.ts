@@ -1,0 +1,4 @@
+/** Results and arguments that are streams, and events of tasks: the host's side. */
+import type { HostFeature } from "../../api/pool/feature.ts";
+
+export const streams: HostFeature = { name: "streams" };
