@@ -1,4 +1,9 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 
-export const streams: HostFeature = { name: "streams" };
+export const streams: HostFeature = {
+  name: "streams",
+
+  writeValue: writeStreamArgument,
+};
