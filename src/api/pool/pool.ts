@@ -5,7 +5,6 @@
 import { Error, EventTarget, Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
-import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
@@ -30,7 +29,7 @@ import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
-import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
+import type { AnyFunction, DeclaredSignature, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { placeAt } from "./start-origin.ts";
 
@@ -175,7 +174,8 @@ function createFrom(
   const entries = Object.values(Object(given) as TaskMap);
   const declared = entries.map(declaredBy);
   const sources = locateTasks(given as TaskMap, declared, caller(), locate);
-  const signatures = [...declared, ...variantSignatures(declared)];
+  const own = declared.map((each) => each?.signature);
+  const signatures = [...own, ...variantSignatures(own)];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
     const f = functionOf(name, entry);
@@ -198,7 +198,7 @@ function moduleOnStack(
 
 function locateTasks(
   tasks: TaskMap,
-  signatures: readonly (Signature | undefined)[],
+  declared: readonly (DeclaredSignature | undefined)[],
   caller: string | undefined,
   locate: (file: string | undefined) => string | undefined,
 ): readonly TaskSource[] {
@@ -213,7 +213,7 @@ function locateTasks(
     return {
       name,
       ...locateTask(name, tasks[name], caller, finder, locate),
-      declares: describeSignature(signatures[index]),
+      declares: declared[index]?.words,
       hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
       isChecked: checkOf(name, tasks[name]) !== undefined,
     };
