@@ -1,6 +1,6 @@
 /** What a call carries that is not plain: its settings, and what features keep about it. A plain call has none of this. */
 import type { Departure } from "../../realm/handles.ts";
-import type { CallRun, CallSettings } from "./call-settings.ts";
+import { type CallRun, type CallSettings, PLAIN } from "./call-settings.ts";
 import type { QueuedCall } from "./queued-call.ts";
 
 export type Resolve = (value: unknown) => void;
@@ -39,75 +39,56 @@ export interface ItemSink {
 
 const NONE: CallPart[] = [];
 
+/** What the call carries. Whoever makes it sets the settings: without a constructor a start compiles one function less. */
 export class CallExtra {
-  settings: CallSettings;
+  settings: CallSettings = PLAIN;
   /** Who follows the call, for callbacks that replace the first ones: those of a stream. */
-  follow: Follow | undefined;
+  follow: Follow | undefined = undefined;
   /** When the call was made, if its task was not known then; otherwise -1. */
-  madeMs: number;
+  madeMs = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
-  retryPayload: QueuedCall | undefined;
-  retries: number;
+  retryPayload: QueuedCall | undefined = undefined;
+  retries = 0;
   /** Its result, if that is a stream; and who gets its events. */
-  stream: ItemSink | undefined;
-  onEvents: ((values: readonly unknown[]) => void) | undefined;
+  stream: ItemSink | undefined = undefined;
+  onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
   /** Parts of its arguments that count as being on their way until it is over, at the longest. */
-  departures: readonly Departure[] | undefined;
+  departures: readonly Departure[] | undefined = undefined;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
-  isIdle: boolean;
-  #parts: CallPart[];
-
-  constructor(settings: CallSettings) {
-    this.settings = settings;
-    this.follow = undefined;
-    this.madeMs = -1;
-    this.retryPayload = undefined;
-    this.retries = 0;
-    this.stream = undefined;
-    this.onEvents = undefined;
-    this.departures = undefined;
-    this.isIdle = false;
-    this.#parts = NONE;
-  }
+  isIdle = false;
+  /** Only this class and the end of the call change it. */
+  parts: CallPart[] = NONE;
 
   /** Keeps a part from now on. */
   add(part: CallPart): void {
-    if (!this.#parts.includes(part)) this.#parts = [...this.#parts, part];
+    if (!this.parts.includes(part)) this.parts = [...this.parts, part];
   }
 
   /** The call needs a part no more. */
   remove(part: CallPart): void {
-    this.#parts = this.#parts.filter((other) => other !== part);
+    this.parts = this.parts.filter((other) => other !== part);
   }
 
   /** The part of a class. */
   find<Part extends CallPart>(kind: abstract new (...args: never[]) => Part): Part | undefined {
-    for (const part of this.#parts) if (part instanceof kind) return part;
+    for (const part of this.parts) if (part instanceof kind) return part;
     return undefined;
   }
 
   /** Whether the call may be made again. Items of a stream would come twice. */
   get mayRetry(): boolean {
-    return this.stream?.isOpen !== true && !this.#parts.some(({ isOnce }) => isOnce);
+    return this.stream?.isOpen !== true && !this.parts.some(({ isOnce }) => isOnce);
   }
 
   get needsWorker(): boolean {
-    return this.settings.isBlocking || this.#parts.some(({ needsWorker }) => needsWorker);
+    return this.settings.isBlocking || this.parts.some(({ needsWorker }) => needsWorker);
   }
 
   onLeftRunning(call: CallRun): void {
-    for (const part of this.#parts) part.onLeftRunning?.(call);
+    for (const part of this.parts) part.onLeftRunning?.(call);
   }
 
   onRenewed(call: CallRun): void {
-    for (const part of this.#parts) part.onRenewed?.(call);
-  }
-
-  /** The call is over. A stack overflow may interrupt this, which is called again then: each part hears of it once. */
-  onOver(call: CallRun): void {
-    const parts = this.#parts;
-    for (let part = parts.pop(); part !== undefined; part = parts.pop()) part.onOver?.(call);
-    const { departures } = this;
-    if (departures !== undefined) { for (const departure of departures) departure.end(); }
+    for (const part of this.parts) part.onRenewed?.(call);
   }
 }

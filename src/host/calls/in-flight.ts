@@ -63,7 +63,7 @@ export class PendingCall {
   /** What the call carries beyond a plain one, from now on. */
   keep(): CallExtra {
     if (this.extra === undefined) {
-      this.extra = new CallExtra(PLAIN);
+      this.extra = new CallExtra();
       this.position = UNKNOWN_POSITION; // of another call of this slot
     }
     return this.extra;
@@ -121,7 +121,11 @@ export class InFlight {
 
   /** Takes a slot for a call, which waits on the host for now. */
   add(resolve: Resolve, reject: Reject, settings: CallSettings = PLAIN): PendingCall {
-    const extra = settings === PLAIN ? undefined : new CallExtra(settings);
+    let extra: CallExtra | undefined;
+    if (settings !== PLAIN) {
+      extra = new CallExtra();
+      extra.settings = settings;
+    }
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
     // Only plain stores from here on: if the stack ends before this line, no call was made; after it, the call is
     // complete.
@@ -251,12 +255,15 @@ export class InFlight {
     if (call.extra !== undefined) this.#dropExtra(call, call.extra);
   }
 
+  /** The call is over. A stack overflow may end this, and a recount repeats it: each part hears of it once. */
   #dropExtra(call: PendingCall, extra: CallExtra): void {
     if (extra.isIdle) {
       extra.isIdle = false;
       this.#idle--;
     }
-    extra.onOver(call);
-    call.extra = undefined; // last: the stack may end before
+    const { parts, departures } = extra;
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) part.onOver?.(call);
+    if (departures !== undefined) { for (const departure of departures) departure.end(); }
+    call.extra = undefined; // last
   }
 }

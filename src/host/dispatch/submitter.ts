@@ -302,7 +302,7 @@ export class Submitter {
   }
 
   #addEarly(call: PendingCall, { find }: EarlyTask, snapshot: Snapshot): void {
-    const extra = call.extra ??= new CallExtra(PLAIN);
+    const extra = call.extra ??= new CallExtra();
     extra.madeMs = this.#options.now(); // its deadline counts from the call
     this.#waiting.add(call, UNKNOWN_TASK, snapshot, undefined, find);
     // A getter of an argument may have waited for the tasks (`pool.sync`).

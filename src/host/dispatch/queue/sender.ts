@@ -83,7 +83,7 @@ export class Sender {
   /** The task of the call is known, and so are its settings. */
   adopt(call: PendingCall, settings: CallSettings, task: number): void {
     call.row = task + 1;
-    const extra = call.keep();
+    const extra = call.extra!; // it was made before its task was known
     if (extra.settings === settings) return;
     extra.settings = settings;
     this.#options.onSettings(call);
