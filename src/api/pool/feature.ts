@@ -4,9 +4,11 @@ import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
+import type { PoolParts } from "./parts.ts";
 
 /** Everything that a feature may add. Most add one or two things. */
-export interface HostFeature extends ValueFeature, CallFeature, LaneFeature, OptionFeature {
+export interface HostFeature
+  extends ValueFeature, CallFeature<PoolParts>, LaneFeature, OptionFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
 }
