@@ -7,12 +7,13 @@ import { type OptionFeature, useOptions } from "../options/feature.ts";
 import { type ReturnFeature, useReturns } from "../calls/feature.ts";
 import { type SignatureFeature, useSignatures } from "../tasks/feature.ts";
 import { type MemberFeature, useMembers } from "./members.ts";
+import type { PoolParts } from "./parts.ts";
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature
   extends
     ValueFeature,
-    CallFeature,
+    CallFeature<PoolParts>,
     LaneFeature,
     OptionFeature,
     SignatureFeature,

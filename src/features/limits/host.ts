@@ -12,4 +12,14 @@ export const limits: HostFeature = {
     maxAbandonedThreads: (value, to) =>
       to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
   },
+
+  whenMade: {
+    hasSignal: (call, { cancellation }) => cancellation.begin(call),
+    tickMs: (call, { cancellation, deadlines }) => {
+      cancellation.timed.watch(call);
+      deadlines.watch(call.settings.tickMs);
+    },
+    // Last: it may abort the call.
+    signal: (call, { signals }) => signals.watch(call, call.settings.signal!),
+  },
 };

@@ -22,4 +22,12 @@ export const scopes: HostFeature = {
   needs: ["map", "limits"],
 
   members: { scope: (access) => access.keep("scope", () => createScope(access)) },
+
+  whenMade: {
+    run: (call) => {
+      const run = call.settings.run!;
+      call.keep().add(run);
+      run.onMade(call);
+    },
+  },
 };
