@@ -26,9 +26,3 @@ export interface ReturnFeature {
 
 /** What features have added. */
 export const returns: Omit<ReturnFeature, "name"> = {};
-
-/** Attaches what a feature adds to the calls of pools. */
-export function useReturns({ callGenerator, callEarly }: ReturnFeature): void {
-  if (callGenerator !== undefined) Object.assign(returns, { callGenerator });
-  if (callEarly !== undefined) Object.assign(returns, { callEarly });
-}

@@ -3,10 +3,10 @@ import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
-import { type OptionFeature, useOptions } from "../options/feature.ts";
-import { type ReturnFeature, useReturns } from "../calls/feature.ts";
-import { type SignatureFeature, useSignatures } from "../tasks/feature.ts";
-import { type MemberFeature, useMembers } from "./members.ts";
+import { callOptions, type OptionFeature, poolOptions, variables } from "../options/feature.ts";
+import { type ReturnFeature, returns } from "../calls/feature.ts";
+import { type SignatureFeature, signatures } from "../tasks/feature.ts";
+import { type MemberFeature, members } from "./members.ts";
 import type { PoolParts } from "./parts.ts";
 
 /** Everything that a feature may add. Most add one or two things. */
@@ -33,9 +33,12 @@ export function useInHost(features: readonly HostFeature[]): void {
     useValues(feature);
     useCalls(feature);
     useLanes(feature);
-    useOptions(feature);
-    useSignatures(feature);
-    useReturns(feature);
-    useMembers(feature);
+    Object.assign(poolOptions, feature.options);
+    Object.assign(variables, feature.variables);
+    Object.assign(callOptions, feature.callOptions);
+    const { loadSignatures, callGenerator, callEarly } = feature;
+    if (loadSignatures !== undefined) Object.assign(signatures, { loadSignatures });
+    if (callGenerator !== undefined) Object.assign(returns, { callGenerator, callEarly });
+    Object.assign(members, feature.members);
   }
 }

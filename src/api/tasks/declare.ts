@@ -4,7 +4,7 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import type { TaskOptions } from "../options/call-option-types.ts";
 import { settingsOf, taskOptionNames } from "../options/call-options.ts";
-import { useOptions } from "../options/feature.ts";
+import { callOptions } from "../options/feature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
@@ -36,7 +36,7 @@ export function declareTask(
       `task() needs a function \`f\` that can be called, got the class ${definition.f.name}.`,
     );
   }
-  for (const feature of features) useOptions(feature);
+  for (const feature of features) Object.assign(callOptions, feature.callOptions);
   const further = features.flatMap(({ taskOptions = [] }) => taskOptions);
   const known = ["f", ...further, "abortSignal", "place", ...taskOptionNames()];
   checkKeys("task()", definition, known);
@@ -58,7 +58,7 @@ export function declareImported(
   importTask: (source: never) => unknown,
   source: object,
 ): ImportedTask {
-  for (const feature of features) useOptions(feature);
+  for (const feature of features) Object.assign(callOptions, feature.callOptions);
   const { href, name = "default", place, ...given } = Object(source) as Parts & {
     readonly href?: unknown;
     readonly name?: unknown;
