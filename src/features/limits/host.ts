@@ -1,4 +1,16 @@
 /** Time limits and abort signals of calls: the host's side. */
 import type { HostFeature } from "../../api/pool/feature.ts";
 
-export const limits: HostFeature = { name: "limits" };
+export const limits: HostFeature = {
+  name: "limits",
+
+  whenMade: {
+    hasSignal: (call, { cancellation }) => cancellation.begin(call),
+    tickMs: (call, { cancellation, deadlines }) => {
+      cancellation.timed.watch(call);
+      deadlines.watch(call.settings.tickMs);
+    },
+    // Last: it may abort the call.
+    signal: (call, { signals }) => signals.watch(call, call.settings.signal!),
+  },
+};

@@ -1,4 +1,22 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import { CallerContext } from "../../host/calls/caller-context.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import { callerPartOf } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeCallback } from "../../codec/support/callback.ts";
 
-export const requests: HostFeature = { name: "requests" };
+/** Keeps what the requests of the call's task need. */
+function keepCaller(call: PendingCall): void {
+  const part = callerPartOf(call);
+  const { callbacks, context } = call.settings;
+  if (callbacks !== undefined) part.callbacks = callbacks;
+  part.context ??= context ?? new CallerContext();
+}
+
+export const requests: HostFeature = {
+  name: "requests",
+
+  writeValue: writeCallback,
+
+  whenMade: { callbacks: keepCaller, asksHost: keepCaller },
+};

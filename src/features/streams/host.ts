@@ -1,4 +1,18 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
+import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 
-export const streams: HostFeature = { name: "streams" };
+export const streams: HostFeature = {
+  name: "streams",
+
+  writeValue: writeStreamArgument,
+
+  whenMade: {
+    streams: (call, { sources }) => sources.attach(call, call.settings.streams!),
+    onEvent: (call, { spec: { runtime } }) => {
+      // Already there if the call was made before its task was known.
+      call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
+    },
+  },
+};

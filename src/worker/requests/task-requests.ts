@@ -4,7 +4,7 @@
  */
 import { Map, Promise } from "../../builtins.ts";
 import { isError } from "../../codec/kinds/errors.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import { DataCloneError, DeadlockError } from "../../errors.ts";
 import { ARGUMENTS, RESULT_NAME } from "../../lane/snapshot.ts";
 import { StandaloneValues } from "../../lane/standalone-values.ts";
