@@ -15,6 +15,7 @@ import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import {
   MAX_MODULE_TASKS,
+  type ObserveData,
   type PoolStart,
   type TaskDescription,
   type TaskMessage,
@@ -83,7 +84,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   readonly made: { -readonly [Name in keyof FeatureParts]?: FeatureParts[Name] } = {};
   /** The pool has ended: closed, or failed. */
   isOver = false;
-  readonly abortEpochs: SharedArrayBuffer;
+  readonly abortEpochs: SharedArrayBuffer = new SharedArrayBuffer(ABORT_EPOCHS_BYTES);
 
   /** Rethrows an error of starting a thread. */
   constructor(spec: PoolSpec) {
@@ -95,7 +96,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     if (debug?.waits === true) this.#printWaits(debug); // before others take these functions
     this.stamps = options.metrics ? createStamps(spec) : undefined;
     const start = this.#createStart();
-    this.abortEpochs = start.abortEpochs;
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
     const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
@@ -175,17 +175,18 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** What workers get. The memory in it is of all of them. */
   #createStart(): PoolStart {
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { context, workerOptions: { name, setup, data } } = options;
+    const { maxWorkerBytes, workerOptions: { name, setup, data } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
     return {
       hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
       taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
-      abortEpochs: new SharedArrayBuffer(ABORT_EPOCHS_BYTES),
       version: VERSION,
       library: workerEntry.library,
-      context: context && runtime.toModuleUrl(context.run),
-      metrics: this.stamps?.buffer,
-      printsWaitsFromMs: this.debug?.waits === true ? this.debug.fromMs : undefined,
+      features: {
+        limits: this.abortEpochs,
+        observe: this.#observeData(),
+        scaling: options.metrics || maxWorkerBytes !== Infinity ? maxWorkerBytes : undefined,
+      },
       active,
       cores: runtime.cores,
       tasks: sources,
@@ -198,8 +199,18 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       poolName: name,
       setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
       data,
-      maxMemory: options.maxWorkerBytes,
     };
+  }
+
+  /** What workers have to do to be observed. */
+  #observeData(): ObserveData | undefined {
+    const { debug, stamps, spec: { options: { context }, runtime } } = this;
+    const printsWaitsFromMs = debug?.waits === true ? debug.fromMs : undefined;
+    if (stamps === undefined && context === undefined && printsWaitsFromMs === undefined) {
+      return undefined;
+    }
+    const url = context && runtime.toModuleUrl(context.run);
+    return { metrics: stamps?.buffer, printsWaitsFromMs, context: url };
   }
 
   /** With `debug`: prints each park, and each wake in either direction. */
