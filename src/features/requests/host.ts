@@ -1,7 +1,7 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import { callerPartOf } from "../../host/requests/caller-part.ts";
+import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 
 /** Keeps what the requests of the call's task need. */
@@ -16,4 +16,5 @@ export const requests: HostFeature = {
   name: "requests",
 
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
+  replaceArguments: replaceCallbacks,
 };

@@ -1,9 +1,12 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { replaceStreams } from "../../host/streams/split-streams.ts";
+import { endStreams } from "../../streams/open-source.ts";
 
 export const streams: HostFeature = {
   name: "streams",
+  needs: ["limits"],
 
   whenMade: {
     streams: (call, { sources }) => sources.attach(call, call.settings.streams!),
@@ -12,4 +15,6 @@ export const streams: HostFeature = {
       call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
     },
   },
+  replaceArguments: replaceStreams,
+  dropArguments: endStreams,
 };
