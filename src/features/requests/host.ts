@@ -3,6 +3,7 @@ import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeCallback } from "../../codec/support/callback.ts";
 
 /** Keeps what the requests of the call's task need. */
 function keepCaller(call: PendingCall): void {
@@ -14,6 +15,8 @@ function keepCaller(call: PendingCall): void {
 
 export const requests: HostFeature = {
   name: "requests",
+
+  writeValue: writeCallback,
 
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,

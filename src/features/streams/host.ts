@@ -1,12 +1,15 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 import { replaceStreams } from "../../host/streams/split-streams.ts";
 import { endStreams } from "../../streams/open-source.ts";
 
 export const streams: HostFeature = {
   name: "streams",
   needs: ["limits"],
+
+  writeValue: writeStreamArgument,
 
   whenMade: {
     streams: (call, { sources }) => sources.attach(call, call.settings.streams!),

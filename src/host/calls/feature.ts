@@ -51,13 +51,15 @@ export function dropArguments(args: readonly unknown[]): void {
   for (const feature of withArguments) feature.dropArguments?.(args);
 }
 
-/** Attaches a feature to the calls of this thread. */
+/** Attaches a feature to the calls of this thread. A second time changes nothing. */
 export function useCalls(feature: CallFeature): void {
   for (const name in feature.whenMade) {
     const key = name as keyof CallSettings;
-    whenMade.push([key, feature.whenMade[key]!]);
+    const hook = feature.whenMade[key]!;
+    if (!whenMade.some(([other, known]) => other === key && known === hook)) {
+      whenMade.push([key, hook]);
+    }
   }
-  if ((feature.replaceArguments ?? feature.dropArguments) !== undefined) {
-    withArguments.push(feature);
-  }
+  const hasArguments = (feature.replaceArguments ?? feature.dropArguments) !== undefined;
+  if (hasArguments && !withArguments.includes(feature)) withArguments.push(feature);
 }

@@ -7,7 +7,7 @@
  * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
  * for none of that. Arguments of unknown size, and those of calls that cannot be sent yet, are encoded by `#submitEncoded`.
  */
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import {
   ARGUMENTS,
   countDeclared,
