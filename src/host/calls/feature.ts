@@ -32,14 +32,14 @@ export interface CallFeature<Host = never> {
   dropArguments?(args: readonly unknown[]): void;
 }
 
-const withArguments: CallFeature[] = [];
+const features: CallFeature[] = [];
 
 /** See `CallFeature.replaceArguments`. The first feature that knows them decides. */
 export function replaceArguments(
   args: readonly unknown[],
   error: unknown,
 ): OtherArguments | undefined {
-  for (const feature of withArguments) {
+  for (const feature of features) {
     const others = feature.replaceArguments?.(args, error);
     if (others !== undefined) return others;
   }
@@ -48,18 +48,15 @@ export function replaceArguments(
 
 /** See `CallFeature.dropArguments`. */
 export function dropArguments(args: readonly unknown[]): void {
-  for (const feature of withArguments) feature.dropArguments?.(args);
+  for (const feature of features) feature.dropArguments?.(args);
 }
 
 /** Attaches a feature to the calls of this thread. A second time changes nothing. */
 export function useCalls(feature: CallFeature): void {
+  if (features.includes(feature)) return;
+  features.push(feature);
   for (const name in feature.whenMade) {
     const key = name as keyof CallSettings;
-    const hook = feature.whenMade[key]!;
-    if (!whenMade.some(([other, known]) => other === key && known === hook)) {
-      whenMade.push([key, hook]);
-    }
+    whenMade.push([key, feature.whenMade[key]!]);
   }
-  const hasArguments = (feature.replaceArguments ?? feature.dropArguments) !== undefined;
-  if (hasArguments && !withArguments.includes(feature)) withArguments.push(feature);
 }
