@@ -326,6 +326,7 @@ const dispatch: Room = {
 
 const limits: Room = {
   tests: [
+    "unit/host/host.test.ts",
     "unit/host/limits",
     "unit/host/lanes",
     "unit/sync",
@@ -337,6 +338,19 @@ const limits: Room = {
       from: "for (const { run } of due) run();",
       to: "",
       fault: "a host that blocks keeps no time limits",
+    },
+    {
+      file: "host/calls/in-flight.ts",
+      from: "this.position = UNKNOWN_POSITION;",
+      to: "",
+      fault: "a stream that nobody expected ends another call",
+    },
+    {
+      file: "host/calls/in-flight.ts",
+      from:
+        "for (let part = parts.pop(); part !== undefined; part = parts.pop()) part.onOver?.(call);",
+      to: "for (const part of parts) part.onOver?.(call);",
+      fault: "a part of a call hears twice of its end",
     },
     {
       file: "host/limits/cancellation.ts",

@@ -30,7 +30,7 @@ import type { CallSink } from "./mapped-errors.ts";
 import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
 import type { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { CHUNK, EMITTING } from "../../protocol/task-variants.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
@@ -306,7 +306,7 @@ function makeLate(
     if (!isStream) return refused(error);
     return (...args) =>
       streamed(features.streams, () => {
-        endStreams(args);
+        dropArguments(args);
         throw error;
       });
   }
@@ -358,7 +358,7 @@ export function withMoved(
     (!isStreamable(arg) || list.includes(arg))
   );
   if (free >= 0) return args.with(free, transfer(args[free], list));
-  endStreams(args);
+  dropArguments(args);
   return new InvalidArgumentError(
     "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
       "wrap the value of a promise in transfer().",
@@ -377,7 +377,7 @@ function refusing(pool: object, error: Error): TaskCalls {
 /** A function whose calls reject with `error`. */
 function refused(error: unknown): Call {
   return (...args) => {
-    endStreams(args);
+    dropArguments(args);
     return Promise.reject(error);
   };
 }

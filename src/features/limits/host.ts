@@ -6,10 +6,7 @@ export const limits: HostFeature = {
 
   whenMade: {
     hasSignal: (call, { cancellation }) => cancellation.begin(call),
-    tickMs: (call, { cancellation, deadlines }) => {
-      cancellation.timed.watch(call);
-      deadlines.watch(call.settings.tickMs);
-    },
+    tickMs: (call, { deadlines }) => deadlines.begin(call),
     // Last: it may abort the call.
     signal: (call, { signals }) => signals.watch(call, call.settings.signal!),
   },

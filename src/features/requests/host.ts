@@ -1,7 +1,7 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import { callerPartOf } from "../../host/requests/caller-part.ts";
+import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { writeCallback } from "../../codec/support/callback.ts";
 
@@ -19,4 +19,5 @@ export const requests: HostFeature = {
   writeValue: writeCallback,
 
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
+  replaceArguments: replaceCallbacks,
 };

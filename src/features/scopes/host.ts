@@ -3,6 +3,7 @@ import type { HostFeature } from "../../api/pool/feature.ts";
 
 export const scopes: HostFeature = {
   name: "scopes",
+  needs: ["limits"],
 
   whenMade: {
     run: (call) => {

@@ -2,9 +2,12 @@
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
+import { replaceStreams } from "../../host/streams/split-streams.ts";
+import { endStreams } from "../../streams/open-source.ts";
 
 export const streams: HostFeature = {
   name: "streams",
+  needs: ["limits"],
 
   writeValue: writeStreamArgument,
 
@@ -15,4 +18,6 @@ export const streams: HostFeature = {
       call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
     },
   },
+  replaceArguments: replaceStreams,
+  dropArguments: endStreams,
 };

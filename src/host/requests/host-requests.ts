@@ -20,7 +20,7 @@ import {
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
 import type { Departure } from "../../realm/handles.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../calls/feature.ts";
 import { noCaller } from "../calls/caller-context.ts";
 import { CallerPart } from "./caller-part.ts";
 import { Departures } from "../calls/departures.ts";
@@ -370,7 +370,7 @@ export class HostRequests {
         }
       }
     } catch (error) {
-      endStreams([value]); // nobody reads it
+      dropArguments([value]); // nobody reads it
       post(packReasonOf(this.#values.snapshots, error), true);
     }
   }
