@@ -4,11 +4,21 @@ import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
+import { type ReturnFeature, useReturns } from "../calls/feature.ts";
+import { type SignatureFeature, useSignatures } from "../tasks/feature.ts";
+import { type MemberFeature, useMembers } from "./members.ts";
 import type { PoolParts } from "./parts.ts";
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature
-  extends ValueFeature, CallFeature<PoolParts>, LaneFeature, OptionFeature {
+  extends
+    ValueFeature,
+    CallFeature<PoolParts>,
+    LaneFeature,
+    OptionFeature,
+    SignatureFeature,
+    ReturnFeature,
+    MemberFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
 }
@@ -24,5 +34,8 @@ export function useInHost(features: readonly HostFeature[]): void {
     useCalls(feature);
     useLanes(feature);
     useOptions(feature);
+    useSignatures(feature);
+    useReturns(feature);
+    useMembers(feature);
   }
 }

@@ -1,8 +1,17 @@
 /** Time limits and abort signals of calls: the host's side. */
+import { limitOptions } from "../../api/options/limit-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { checkLimit, checkMs } from "../../option-checks.ts";
 
 export const limits: HostFeature = {
   name: "limits",
+
+  callOptions: limitOptions,
+  options: {
+    hardTimeoutMs: (value, to) => to.hardTimeoutMs = checkMs("hardTimeoutMs", value),
+    maxAbandonedThreads: (value, to) =>
+      to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
+  },
 
   whenMade: {
     hasSignal: (call, { cancellation }) => cancellation.begin(call),

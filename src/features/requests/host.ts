@@ -1,4 +1,5 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import { checkHost } from "../../api/options/host-options.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
@@ -15,8 +16,11 @@ function keepCaller(call: PendingCall): void {
 
 export const requests: HostFeature = {
   name: "requests",
+  needs: ["limits"],
 
   writeValue: writeCallback,
+
+  options: { host: (value, to) => to.hostFunctions = checkHost(value) },
 
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,

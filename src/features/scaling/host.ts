@@ -1,4 +1,22 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
+import { checkMeasurable } from "../../api/options/worker-limits.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { PoolBudget } from "../../host/scaling/thread-budget.ts";
+import { checkLimit, checkMs, invalid, show } from "../../option-checks.ts";
 
-export const scaling: HostFeature = { name: "scaling" };
+function checkBudget(budget: unknown): PoolBudget {
+  if (budget instanceof PoolBudget) return budget;
+  throw invalid("budget", "a budget that threadBudget() returned", show(budget));
+}
+
+export const scaling: HostFeature = {
+  name: "scaling",
+
+  options: {
+    budget: (value, to) => to.budget = checkBudget(value),
+    idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
+    recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
+    maxWorkerBytes: (value, to, _given, runtime) =>
+      to.maxWorkerBytes = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime),
+  },
+};

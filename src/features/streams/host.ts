@@ -1,4 +1,6 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
+import { promiseOrStream, streamed } from "../../api/calls/stream-calls.ts";
+import { streamOptions } from "../../api/options/stream-options.ts";
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
@@ -10,6 +12,10 @@ export const streams: HostFeature = {
   needs: ["limits"],
 
   writeValue: writeStreamArgument,
+
+  callOptions: streamOptions,
+  callGenerator: streamed,
+  callEarly: promiseOrStream,
 
   whenMade: {
     streams: (call, { sources }) => sources.attach(call, call.settings.streams!),
