@@ -1,4 +1,28 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import type { HostFeature } from "../../api/pool/feature.ts";
+import type { PoolParts } from "../../api/pool/parts.ts";
+import { PoolSizing } from "../../host/scaling/pool-sizing.ts";
+import { WorkerRecycling } from "../../host/workers/recycling.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import type { Recycling } from "../../host/workers/feature.ts";
 
-export const scaling: HostFeature = { name: "scaling" };
+const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
+  recycling as WorkerRecycling;
+
+export const scaling: HostFeature = {
+  name: "scaling",
+
+  messages: {
+    full: (lane: Lane, { isFarOver }: { isFarOver: boolean }, { supervisor }: PoolParts) =>
+      ofFeature(supervisor.recycling).onFull(lane, isFarOver),
+  },
+
+  workers: {
+    sizing: (workers) =>
+      new PoolSizing(
+        workers,
+        (lane, reason) => ofFeature(workers.recycling).drain(lane, reason),
+      ),
+    recycling: (workers) => new WorkerRecycling(workers),
+  },
+};

@@ -15,6 +15,7 @@ import {
 } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
+import { postAbort } from "./abort-message.ts";
 
 export interface CancellationOptions {
   readonly inFlight: InFlight;
@@ -112,7 +113,8 @@ export class Cancellation {
     for (const call of this.#options.inFlight.callsOf()) {
       this.#leaveRunning(call);
       if (call.settings.hasSignal || call.stream !== undefined) {
-        this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
+        const lane = this.#laneOf(call);
+        if (lane !== undefined) postAbort(lane, call.slot, call.generation, reason);
       }
     }
   }
@@ -155,7 +157,7 @@ export class Cancellation {
       if (hasEnd) onOrphaned();
       this.#leaveRunning(call);
       settle();
-      if (mustNotify) lane.notifyAbort(slot, generation, reason);
+      if (mustNotify) postAbort(lane, slot, generation, reason);
     }
   }
 

@@ -25,20 +25,19 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^sync\/abort-epochs\./,
     /^worker\/calls\/abort-signals\./,
     /^api\/options\/any-signal\./,
-    /^host\/workers\/(abandoned-threads|abort-message)\./,
+    /^host\/workers\/(abandoned-threads|stopped-workers)\./,
   ],
   "bounded queue": [/^host\/dispatch\/queue\/backpressure\./],
   "keys and broadcasts": [
     /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
     /^api\/calls\/broadcast-proxy\./,
-    /^protocol\/call-key\./,
   ],
   "work stealing": [/^host\/schedule\/work-stealing\./],
   "number of workers": [
     /^host\/scaling\/(?!pool-size)/,
     /^api\/options\/thread-budget\./,
     /^worker\/memory-watch\./,
-    /^host\/workers\/draining-lanes\./,
+    /^host\/workers\/(draining-lanes|recycling)\./,
   ],
   "balancers, calls on the host": [
     /^host\/schedule\/balancers\./,
@@ -82,6 +81,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^lane\/gated-consumer\./,
     /^worker\/mirrored\./,
     /^protocol\/mirrored-start\./,
+    /^host\/workers\/mirrored-connection\./,
   ],
 };
 
