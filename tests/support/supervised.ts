@@ -132,7 +132,7 @@ function createDispatcher() {
       return { count: this.waitingCalls, following: 0, isStuck: false, first: undefined };
     },
     backlogMs: undefined,
-    waiting: { queued: 0, retry: (call: PendingCall) => call.retries > 0 },
+    waiting: { queued: 0, retry: (call: PendingCall) => (call.extra?.retries ?? 0) > 0 },
     responses: { taken: 0 },
     phases: {
       open: (lane: Lane) => lanes.move(lane, "open"),

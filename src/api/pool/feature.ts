@@ -1,20 +1,31 @@
 /** What a feature adds to a host. The kernel imports no feature: `createPool` is made with those of `features/host.ts`. */
+import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
 import { useWorkers, type WorkersFeature } from "../../host/workers/feature.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
+import type { PoolParts } from "./parts.ts";
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature
-  extends ValueFeature, CallFeature, LaneFeature, WorkersFeature, OptionFeature {
+  extends
+    ValueFeature,
+    CallFeature<PoolParts>,
+    LaneFeature<PoolParts>,
+    WorkersFeature,
+    OptionFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
 }
 
-/** Attaches features to this thread. */
+const attached = new Set<HostFeature>();
+
+/** Attaches features to this thread. A second time changes nothing: a program may both create pools and use `heddle/nats`. */
 export function useInHost(features: readonly HostFeature[]): void {
   for (const feature of features) {
+    if (attached.has(feature)) continue;
+    attached.add(feature);
     useValues(feature);
     useCalls(feature);
     useLanes(feature);

@@ -20,7 +20,6 @@ import {
 } from "../../protocol/start-data.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
-import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { LateRuns } from "../../host/calls/late-runs.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
@@ -47,7 +46,6 @@ import { VERSION } from "../../version.ts";
 import { CallEntry } from "../../host/observe/call-entry.ts";
 import type { DebugLog } from "../../host/observe/debug-log.ts";
 import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
-import { inCallerContext } from "../calls/in-caller-context.ts";
 import { createBlocking } from "./blocking.ts";
 import {
   createBroadcasts,
@@ -247,7 +245,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   get lateRuns(): LateRuns {
-    return this.dispatcher.inFlight.lateRuns ??= createLateRuns(this);
+    return (this.dispatcher.inFlight.lateRuns ??= createLateRuns(this)) as LateRuns;
   }
 
   get blocking(): BlockingWait {
@@ -266,27 +264,13 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onSettings(call: PendingCall): void {
-    const { hasSignal, signal, tickMs, streams, onEvent, callbacks, asksHost } = call.settings;
-    if (streams !== undefined) this.sources.attach(call, streams);
-    if (onEvent !== undefined) {
-      // Already there if the call was made before its task was known.
-      call.onEvents ??= inCallerContext(this.spec.runtime, onEvent);
+    for (const onMade of call.settings.onMade) {
+      if (call.resolve !== undefined) onMade(call as never, this as never);
     }
-    if (callbacks !== undefined) call.callbacks = callbacks;
-    if (asksHost || callbacks !== undefined) {
-      call.context ??= call.settings.context ?? new CallerContext();
-    }
-    if (hasSignal) this.cancellation.begin(call);
-    if (tickMs !== Infinity) this.deadlines.watch(tickMs);
-    if (signal !== undefined && call.watch === undefined) this.signals.watch(call, signal);
   }
 
   onAborted(): void {
     this.cancellation.aborted++;
-  }
-
-  onRenewed(call: PendingCall): void {
-    if (call.settings.hasSignal) this.cancellation.begin(call);
   }
 
   onDueForRecycling(lane: Lane): void {
@@ -327,7 +311,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {
-    this.cancellation.rejectLost(call, error);
+    this.dispatcher.inFlight.rejectLost(call, error);
   }
 
   abstract onBusy(): void;

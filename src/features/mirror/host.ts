@@ -3,16 +3,15 @@ import type { HostFeature } from "../../api/pool/feature.ts";
 import { connectMirrored } from "../../host/workers/mirrored-connection.ts";
 import type { WorkerEvents } from "../../host/workers/supervisor-events.ts";
 import type { ThreadLane } from "../../host/workers/thread-lane.ts";
-import type { Lane } from "../../host/lanes/lane.ts";
 import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
 
 export const mirror: HostFeature = {
   name: "mirror",
 
   messages: {
-    mirror: (lane: Lane, message: MirrorMessage, pool: Pick<WorkerEvents, "onWake">) => {
+    mirror: (lane, message: MirrorMessage, host) => {
       (lane as ThreadLane).mirror!.receive(message);
-      pool.onWake(lane);
+      (host as unknown as WorkerEvents).onWake(lane);
     },
   },
 

@@ -1,14 +1,29 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import { CallerContext } from "../../host/calls/caller-context.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import { callerPartOf } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
-import type { PoolParts } from "../../api/pool/parts.ts";
-import type { Lane } from "../../host/lanes/lane.ts";
 import type { RequestMessage } from "../../protocol/host-requests.ts";
+import { writeCallback } from "../../codec/support/callback.ts";
 
-const toRequests = (lane: Lane, message: RequestMessage, { requests }: PoolParts): void =>
-  requests.onMessage(lane, message);
+/** Keeps what the requests of the call's task need. */
+function keepCaller(call: PendingCall): void {
+  const part = callerPartOf(call);
+  const { callbacks, context } = call.settings;
+  if (callbacks !== undefined) part.callbacks = callbacks;
+  part.context ??= context ?? new CallerContext();
+}
 
 export const requests: HostFeature = {
   name: "requests",
 
-  messages: { request: toRequests, requestAbort: toRequests },
+  writeValue: writeCallback,
+
+  whenMade: { callbacks: keepCaller, asksHost: keepCaller },
+
+  messages: {
+    request: (lane, message: RequestMessage, { requests }) => requests.onMessage(lane, message),
+    requestAbort: (lane, message: RequestMessage, { requests }) =>
+      requests.onMessage(lane, message),
+  },
 };

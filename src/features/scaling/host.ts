@@ -1,9 +1,7 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import type { HostFeature } from "../../api/pool/feature.ts";
-import type { PoolParts } from "../../api/pool/parts.ts";
 import { PoolSizing } from "../../host/scaling/pool-sizing.ts";
 import { WorkerRecycling } from "../../host/workers/recycling.ts";
-import type { Lane } from "../../host/lanes/lane.ts";
 import type { Recycling } from "../../host/workers/feature.ts";
 
 const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
@@ -13,7 +11,7 @@ export const scaling: HostFeature = {
   name: "scaling",
 
   messages: {
-    full: (lane: Lane, { isFarOver }: { isFarOver: boolean }, { supervisor }: PoolParts) =>
+    full: (lane, { isFarOver }: { isFarOver: boolean }, { supervisor }) =>
       ofFeature(supervisor.recycling).onFull(lane, isFarOver),
   },
 

@@ -1,14 +1,24 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
+import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
-import type { PoolParts } from "../../api/pool/parts.ts";
-import type { Lane } from "../../host/lanes/lane.ts";
 import type { ArgumentMessage } from "../../protocol/start-data.ts";
-
-const toSources = (lane: Lane, message: ArgumentMessage, { sources }: PoolParts): void =>
-  sources.onMessage(lane, message);
+import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 
 export const streams: HostFeature = {
   name: "streams",
 
-  messages: { credit: toSources, cancel: toSources },
+  writeValue: writeStreamArgument,
+
+  whenMade: {
+    streams: (call, { sources }) => sources.attach(call, call.settings.streams!),
+    onEvent: (call, { spec: { runtime } }) => {
+      // Already there if the call was made before its task was known.
+      call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
+    },
+  },
+
+  messages: {
+    credit: (lane, message: ArgumentMessage, { sources }) => sources.onMessage(lane, message),
+    cancel: (lane, message: ArgumentMessage, { sources }) => sources.onMessage(lane, message),
+  },
 };

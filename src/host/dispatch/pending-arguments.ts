@@ -4,12 +4,10 @@
  */
 import { Promise } from "../../builtins.ts";
 import { withContext } from "../calls/with-context.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
-import { Transfer } from "../../codec/support/transfer.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { endStreams } from "../../streams/open-source.ts";
-import type { CallWatch } from "../calls/in-flight.ts";
 
 const promiseThen: (
   this: Promise<unknown>,
@@ -19,7 +17,7 @@ const promiseThen: (
 
 type IsPromise = (value: unknown) => value is Promise<unknown>;
 
-export class PendingArguments implements CallWatch {
+export class PendingArguments {
   /** The values of the promises, in order. */
   readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
@@ -83,6 +81,7 @@ export class PendingArguments implements CallWatch {
     if (this.#others !== undefined) onKnown(snapshot);
   }
 
+  /** The call is over. */
   onOver(): void {
     const { departures = [] } = this.#others ?? {};
     this.#others = undefined;
@@ -106,11 +105,10 @@ export function redeclare(
     const context = values.pop();
     values = [...withContext(values, context, declared.length)];
   }
-  if (snapshot.transfer.length > 0) {
-    const free = values.findIndex((_, position) => declared[position] === undefined);
-    if (free >= 0) values[free] = new Transfer(values[free], snapshot.transfer);
-  }
-  return snapshots.capture(values, ARGUMENTS, declared);
+  // Structs carry no buffers, so without any other argument nothing moves.
+  const hasOther = values.some((_, position) => declared[position] === undefined);
+  const moved = hasOther ? snapshot.transfer : undefined;
+  return snapshots.capture(values, ARGUMENTS, declared, undefined, moved);
 }
 
 /** Marks rejections of the promises as handled when their call is refused: the caller gets the refusal only. */

@@ -1,6 +1,6 @@
 /** Reads the responses of a lane and settles their calls. */
 import { normalizeNumber } from "../../codec/kinds/numbers.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { damagedFrame } from "../../lane/endpoint.ts";
 import {
   countOf,
@@ -217,8 +217,9 @@ export class Responses {
       value = error; // a value that cannot be deserialized fails its own call only
       isRejection = true;
     }
-    if (isRejection && call.stream !== undefined) {
-      call.stream.isOfNext = endpoint.rx.memory.i32[(index >> 2) + TASK_WORD] !== OF_RETURN;
+    const stream = call.extra?.stream;
+    if (isRejection && stream !== undefined) {
+      stream.isOfNext = endpoint.rx.memory.i32[(index >> 2) + TASK_WORD] !== OF_RETURN;
     }
     load.remove(call.load);
     if (endpoint.rx.release()) lane.wakeForSpace();
@@ -289,14 +290,14 @@ export class Responses {
     if (call === undefined) {
       if (kind === OPENED) this.#features.streams.refuse(lane, slot, generation);
     } else if (failure !== undefined) this.#features.streams.fail(call, failure.error);
-    else if (kind === EVENTS) call.onEvents?.(values);
+    else if (kind === EVENTS) call.extra?.onEvents?.(values);
     else if (kind === OPENED) {
       const [isReadable, highWaterMark] = values[0] as [boolean, number];
       this.#features.streams.open(call, isReadable, highWaterMark);
     } else {
       this.streamItems += values.length;
       this.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
-      call.stream?.onItems(values, bytes);
+      call.extra?.stream?.onItems(values, bytes);
     }
   }
 }

@@ -8,7 +8,7 @@
 import type { Codec } from "../../../codec/codec.ts";
 import { isError } from "../../../codec/kinds/errors.ts";
 import { mayBorrow } from "../../../codec/kinds/borrow.ts";
-import type { Signature } from "../../../codec/struct/signature.ts";
+import type { Signature } from "../../../codec/declared.ts";
 import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "../../../lane/snapshot.ts";
 import { SnapshotReader } from "../../../lane/snapshot-reader.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
@@ -82,9 +82,7 @@ export class InlineExecutor {
   /** Takes a call. False: the host blocks for it, or it contains objects that only a message to another thread can hand over. */
   take(call: QueuedCall): boolean {
     const waiting = this.#options.inFlight.find(call.slot, call.generation);
-    const { sources, callbacks } = waiting ?? {};
-    if (sources !== undefined || callbacks !== undefined) return false;
-    if (waiting?.settings.isBlocking === true) return false;
+    if (waiting?.extra?.needsWorker === true) return false;
     const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
     const isPlain = attachments.every((extra) =>
