@@ -717,7 +717,7 @@ const workers: Room = {
     },
     {
       file: "host/workers/supervisor.ts",
-      from: "if (this.isClosing || this.#timers.size > 0 || !this.mayStart) return;",
+      from: "if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;",
       to: "return;",
       fault:
         "a pool of fixed size that has lost its workers while it drains starts none for its calls",

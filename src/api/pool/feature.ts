@@ -2,8 +2,8 @@
 import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
-import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
-import { useWorkers, type WorkersFeature } from "../../host/workers/feature.ts";
+import { type LaneFeature, messages } from "../../host/lanes/feature.ts";
+import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
 import type { PoolParts } from "./parts.ts";
 
@@ -28,8 +28,8 @@ export function useInHost(features: readonly HostFeature[]): void {
     attached.add(feature);
     useValues(feature);
     useCalls(feature);
-    useLanes(feature);
-    useWorkers(feature);
+    Object.assign(messages, feature.messages);
+    Object.assign(makers, feature.workers);
     useOptions(feature);
   }
 }

@@ -12,12 +12,7 @@ export interface LaneFeature<Host = never> {
   readonly messages?: Readonly<Record<string, MessageHandler<Host>>>;
 }
 
-/** By their names. */
+/** Those of the features of this thread, by their names. */
 export const messages: Record<string, MessageHandler<never> | undefined> = {
   __proto__: null as never,
 };
-
-/** Attaches a feature to the lanes of this thread. */
-export function useLanes(feature: LaneFeature): void {
-  Object.assign(messages, feature.messages);
-}

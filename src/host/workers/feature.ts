@@ -123,9 +123,5 @@ export interface WorkersFeature {
   readonly workers?: Partial<WorkerMakers>;
 }
 
+/** Those of the features of this thread. */
 export const makers: Partial<WorkerMakers> = {};
-
-/** Attaches a feature to the workers of this thread. */
-export function useWorkers({ workers }: WorkersFeature): void {
-  Object.assign(makers, workers);
-}

@@ -183,7 +183,9 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
   checkLoad(): void {
     if (this.sizing !== undefined) return this.sizing.check();
     // A pool of fixed size lacks workers that are being stopped, and those that were not replaced as no call waited.
-    if (this.isClosing || this.#timers.size > 0 || !this.mayStart) return;
+    const { maxThreads } = this.size;
+    if (this.#lanes.size >= maxThreads && !this.#recycling && !this.#stopping) return;
+    if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;
     if (this.dispatcher.startable.count > this.starting) this.startOrReplaceLater();
   }
 
