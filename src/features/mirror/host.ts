@@ -2,6 +2,10 @@
 import type { Resolving } from "../../api/options/resolved-options.ts";
 import { checkTransport } from "../../api/options/transport.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { connectMirrored } from "../../host/workers/mirrored-connection.ts";
+import type { WorkerEvents } from "../../host/workers/supervisor-events.ts";
+import type { ThreadLane } from "../../host/workers/thread-lane.ts";
+import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
 
 function resolveTransport(value: unknown, to: Resolving, sharesMemory = true): void {
   to.transport = checkTransport(value, sharesMemory, to.metrics);
@@ -20,4 +24,13 @@ export const mirror: HostFeature = {
       if (sharesMemory === false) resolveTransport("auto", to, false);
     },
   },
+
+  messages: {
+    mirror: (lane, message: MirrorMessage, host) => {
+      (lane as ThreadLane).mirror!.receive(message);
+      (host as unknown as WorkerEvents).onWake(lane);
+    },
+  },
+
+  workers: { connect: connectMirrored },
 };

@@ -4,6 +4,7 @@ import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import type { RequestMessage } from "../../protocol/host-requests.ts";
 import { writeCallback } from "../../codec/support/callback.ts";
 
 /** Keeps what the requests of the call's task need. */
@@ -24,4 +25,10 @@ export const requests: HostFeature = {
 
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,
+
+  messages: {
+    request: (lane, message: RequestMessage, { requests }) => requests.onMessage(lane, message),
+    requestAbort: (lane, message: RequestMessage, { requests }) =>
+      requests.onMessage(lane, message),
+  },
 };

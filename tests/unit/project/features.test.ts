@@ -25,7 +25,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^sync\/abort-epochs\./,
     /^worker\/calls\/abort-signals\./,
     /^api\/options\/(any-signal|limit-options)\./,
-    /^host\/workers\/(abandoned-threads|abort-message)\./,
+    /^host\/workers\/(abandoned-threads|stopped-workers)\./,
   ],
   "bounded queue": [/^host\/dispatch\/queue\/backpressure\./],
   "keys and broadcasts": [
@@ -37,7 +37,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^host\/scaling\/(?!pool-size)/,
     /^api\/options\/thread-budget\./,
     /^worker\/memory-watch\./,
-    /^host\/workers\/draining-lanes\./,
+    /^host\/workers\/(draining-lanes|recycling)\./,
   ],
   "balancers, calls on the host": [
     /^host\/schedule\/balancers\./,
@@ -88,6 +88,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^lane\/gated-consumer\./,
     /^worker\/mirrored\./,
     /^protocol\/mirrored-start\./,
+    /^host\/workers\/mirrored-connection\./,
   ],
 };
 
