@@ -12,7 +12,7 @@ import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { FindTask } from "../../host/calls/queued-call.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
@@ -83,7 +83,7 @@ async function start(options: Start, args: readonly unknown[]): Promise<unknown[
   try {
     return await startWith(options, args);
   } catch (error) {
-    endStreams(args);
+    dropArguments(args);
     throw error;
   }
 }

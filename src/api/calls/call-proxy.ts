@@ -28,7 +28,7 @@ import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
 import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
 import { EMITTING } from "../../protocol/task-variants.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 import { type CallParts, callParts } from "./call-parts.ts";
 import { checked } from "./checked.ts";
 import { type MakeCall, returns, type StreamParts } from "./feature.ts";
@@ -296,7 +296,7 @@ function makeLate(
     if (!isStream) return refused(error);
     return (...args) =>
       callGenerator(features, () => {
-        endStreams(args);
+        dropArguments(args);
         throw error;
       });
   }
@@ -343,7 +343,7 @@ function refusing(spec: PoolSpec, { entry, pool }: CallTarget, error: Error): Ta
 /** A function whose calls reject with `error`. */
 function refused(error: unknown): Call {
   return (...args) => {
-    endStreams(args);
+    dropArguments(args);
     return Promise.reject(error);
   };
 }

@@ -19,7 +19,7 @@ import type { CalledTask, FindTask } from "../../host/calls/queued-call.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
 import { atCaller, takingAll } from "../../realm/caller-stack.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
@@ -217,7 +217,7 @@ function checkArguments(
     const isPromise = runtime.isPromise(arg);
     if (!isPromise && !isStreamable(arg)) continue;
     for (const each of args) if (runtime.isPromise(each)) Promise.resolve(each).catch(() => {});
-    endStreams(args);
+    dropArguments(args);
     throw new InvalidArgumentError(
       `Argument ${index + 1} of pool.sync.${name}() is a ${isPromise ? "promise" : "stream"}: ` +
         "it would have to be read in the event loop, which does not run meanwhile.",

@@ -3,7 +3,7 @@ import { movedObjects, transfer } from "../../codec/kinds/wrappers.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { invalid } from "../../option-checks.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import type { CallOption, ChangeArguments } from "./feature.ts";
 
@@ -28,7 +28,7 @@ function changeArguments(
     (!isStreamable(arg) || list.includes(arg))
   );
   if (free >= 0) return args.with(free, transfer(args[free], list));
-  endStreams(args);
+  dropArguments(args);
   return new InvalidArgumentError(
     "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
       "wrap the value of a promise in transfer().",

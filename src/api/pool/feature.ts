@@ -2,7 +2,8 @@
 import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
-import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
+import { type LaneFeature, messages } from "../../host/lanes/feature.ts";
+import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
 import { callOptions, type OptionFeature, poolOptions, variables } from "../options/feature.ts";
 import { type ReturnFeature, returns } from "../calls/feature.ts";
 import { type SignatureFeature, signatures } from "../tasks/feature.ts";
@@ -14,7 +15,8 @@ export interface HostFeature
   extends
     ValueFeature,
     CallFeature<PoolParts>,
-    LaneFeature,
+    LaneFeature<PoolParts>,
+    WorkersFeature,
     OptionFeature,
     SignatureFeature,
     ReturnFeature,
@@ -32,7 +34,8 @@ export function useInHost(features: readonly HostFeature[]): void {
     attached.add(feature);
     useValues(feature);
     useCalls(feature);
-    useLanes(feature);
+    Object.assign(messages, feature.messages);
+    Object.assign(makers, feature.workers);
     Object.assign(poolOptions, feature.options);
     Object.assign(variables, feature.variables);
     Object.assign(callOptions, feature.callOptions);

@@ -2,6 +2,7 @@
 import { limitOptions } from "../../api/options/limit-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { checkLimit, checkMs } from "../../option-checks.ts";
+import { StoppedWorkers } from "../../host/workers/stopped-workers.ts";
 
 export const limits: HostFeature = {
   name: "limits",
@@ -15,11 +16,10 @@ export const limits: HostFeature = {
 
   whenMade: {
     hasSignal: (call, { cancellation }) => cancellation.begin(call),
-    tickMs: (call, { cancellation, deadlines }) => {
-      cancellation.timed.watch(call);
-      deadlines.watch(call.settings.tickMs);
-    },
+    tickMs: (call, { deadlines }) => deadlines.begin(call),
     // Last: it may abort the call.
     signal: (call, { signals }) => signals.watch(call, call.settings.signal!),
   },
+
+  workers: { stopping: (workers) => new StoppedWorkers(workers) },
 };

@@ -1,8 +1,15 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import { checkMeasurable } from "../../api/options/worker-limits.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { PoolSizing } from "../../host/scaling/pool-sizing.ts";
+import { WorkerRecycling } from "../../host/workers/recycling.ts";
+import type { Recycling } from "../../host/workers/feature.ts";
+
 import { PoolBudget } from "../../host/scaling/thread-budget.ts";
 import { checkLimit, checkMs, invalid, show } from "../../option-checks.ts";
+
+const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
+  recycling as WorkerRecycling;
 
 function checkBudget(budget: unknown): PoolBudget {
   if (budget instanceof PoolBudget) return budget;
@@ -18,5 +25,19 @@ export const scaling: HostFeature = {
     recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
     maxWorkerBytes: (value, to, _given, runtime) =>
       to.maxWorkerBytes = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime),
+  },
+
+  messages: {
+    full: (lane, { isFarOver }: { isFarOver: boolean }, { supervisor }) =>
+      ofFeature(supervisor.recycling).onFull(lane, isFarOver),
+  },
+
+  workers: {
+    sizing: (workers) =>
+      new PoolSizing(
+        workers,
+        (lane, reason) => ofFeature(workers.recycling).drain(lane, reason),
+      ),
+    recycling: (workers) => new WorkerRecycling(workers),
   },
 };

@@ -25,20 +25,19 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^sync\/abort-epochs\./,
     /^worker\/calls\/abort-signals\./,
     /^api\/options\/(any-signal|limit-options)\./,
-    /^host\/workers\/(abandoned-threads|abort-message)\./,
+    /^host\/workers\/(abandoned-threads|stopped-workers)\./,
   ],
   "bounded queue": [/^host\/dispatch\/queue\/backpressure\./],
   "keys and broadcasts": [
     /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
     /^api\/(calls\/broadcast-proxy|options\/broadcast-options)\./,
-    /^protocol\/call-key\./,
   ],
   "work stealing": [/^host\/schedule\/work-stealing\./],
   "number of workers": [
     /^host\/scaling\/(?!pool-size)/,
     /^api\/options\/thread-budget\./,
     /^worker\/memory-watch\./,
-    /^host\/workers\/draining-lanes\./,
+    /^host\/workers\/(draining-lanes|recycling)\./,
   ],
   "balancers, calls on the host": [
     /^host\/schedule\/balancers\./,
@@ -49,6 +48,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "observation": [
     /^(api|host)\/observe\//,
+    /^worker\/(observing|profiling|calls\/call-context)\./,
     /^api\/pool\/pool-statistics\./,
     /^metering\/(call-metrics|debug-line|log-histogram)\./,
     /^api\/options\/observe-options\./,
@@ -60,7 +60,11 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^api\/(calls\/(callback|current-pool)|tasks\/host|options\/(host|nested)-options)\./,
     /^codec\/support\/callback\./,
   ],
-  "map and scopes": [/^api\/(map|scopes)\//, /^api\/(calls\/mappable|options\/scope-options)\./],
+  "map and scopes": [
+    /^api\/(map|scopes)\//,
+    /^api\/(calls\/mappable|options\/scope-options)\./,
+    /^worker\/calls\/chunks\./,
+  ],
   "pool.sync": [
     /^host\/dispatch\/blocking-wait\./,
     /^api\/(pool\/block(ing|able-timers)|calls\/sync-proxy)\./,
@@ -84,6 +88,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^lane\/gated-consumer\./,
     /^worker\/mirrored\./,
     /^protocol\/mirrored-start\./,
+    /^host\/workers\/mirrored-connection\./,
   ],
 };
 
