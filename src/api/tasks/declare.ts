@@ -45,7 +45,7 @@ export function declareTask(
   const caller = place ?? callPlaceOf(task);
   const made: Task = {
     f,
-    ...declarationOf(given),
+    ...declarationOf(features, given),
     [TASK]: { location: caller?.module, place: caller?.place, ...declared },
   };
   if (caller?.place !== undefined) noteDeclared(caller.place, made);
@@ -73,7 +73,7 @@ export function declareImported(
   return {
     href: location,
     name,
-    ...declarationOf(given),
+    ...declarationOf(features, given),
     [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module, ...declared },
   };
 }
@@ -92,8 +92,12 @@ function declare(
 }
 
 /** Checks the other options. Throws InvalidArgumentError. */
-function declarationOf(given: object): TaskDeclaration {
+function declarationOf(features: readonly TaskFeature[], given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
+  for (const { taskOptions = [] } of features) {
+    // Hosts get the options, but not schemas, which have functions.
+    for (const name of taskOptions) Reflect.deleteProperty(options, name);
+  }
   settingsOf(options);
   hasSignal(abortSignal);
   return { options, args, returns, abortSignal };
