@@ -8,7 +8,7 @@ import {
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
-import { mayBorrow } from "../../codec/kinds/borrow.ts";
+import { mayBorrow } from "../../codec/support/intrinsics.ts";
 import { describeSignature, type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
