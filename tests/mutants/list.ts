@@ -725,7 +725,7 @@ const scopes: Room = {
 /** By name. */
 const workers: Room = {
   tests: [
-    ...["workers", "lanes", "scaling", "schedule"].map((part) => `unit/host/${part}`),
+    ...["workers", "lanes", "scaling", "schedule", "dispatch"].map((part) => `unit/host/${part}`),
     ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
   ],
   mutants: [
@@ -789,6 +789,12 @@ const workers: Room = {
       from: "const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;",
       to: "const neverBegan = wasStarting;",
       fault: "a task module that exits runs on the host",
+    },
+    {
+      file: "host/dispatch/lane-phases.ts",
+      from: "if (isFirst && !(reason instanceof ProtocolError)) requeue(lane);",
+      to: "",
+      fault: "a worker begins further calls while it is stopped",
     },
     {
       file: "host/lanes/phase.ts",
