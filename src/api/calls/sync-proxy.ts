@@ -5,6 +5,7 @@
 import { Promise } from "../../builtins.ts";
 import {
   type CallOptions,
+  changeOf,
   checkCallOptions,
   type GivenCall,
   mergeOptions,
@@ -22,8 +23,8 @@ import { dropArguments } from "../../host/calls/feature.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { createTable, findKnown, settingsFor, unknownTask, withMoved } from "./call-proxy.ts";
-import { blocking } from "./mappable.ts";
+import { createTable, findKnown, settingsFor, unknownTask } from "./call-proxy.ts";
+import { blocking } from "./call-parts.ts";
 import type { CallSink } from "./mapped-errors.ts";
 
 type SyncCall = (...args: unknown[]) => unknown;
@@ -91,13 +92,9 @@ function createCall(
       known = found;
     }
     const sent = checkArguments(spec, known, name, args);
-    const { transfer } = given;
-    const moved = transfer === undefined ? sent : withMoved(
-      sent,
-      transfer,
-      known && spec.signatures[known.task]?.args,
-      spec.runtime.isPromise,
-    );
+    const declared = known && spec.signatures[known.task]?.args;
+    const change = changeOf(given);
+    const moved = change?.(sent, given, declared, spec.runtime.isPromise) ?? sent;
     if (moved instanceof InvalidArgumentError) throw moved;
     return known === undefined
       ? callEarly(spec, target, name, given, timeoutMs, moved)

@@ -203,7 +203,7 @@ export class HostRequests {
 
   #handle(request: TakenRequest): void {
     const { lane, isSync, header: [target], nested } = request;
-    if (isSync) this.#options.dispatcher.suspend(lane);
+    if (isSync) this.#options.dispatcher.phases.pause(lane);
     if (target !== "task") return this.#callFunction(request);
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
@@ -261,7 +261,7 @@ export class HostRequests {
     const certainty = this.#callers.isAwaited(request, blocked);
     // Its worker runs something.
     const { lane } = request;
-    const isBusy = lane.isAwake && !this.#options.dispatcher.lanes.isSuspended(lane);
+    const isBusy = lane.isAwake && lane.phase !== "suspended";
     const checks = certainty === NOT || isBusy ? 0 : request.idleChecks + 1;
     request.idleChecks = checks;
     if (certainty === SURELY && (request.isSync || checks >= MAX_UNAWAITED_CHECKS)) {
@@ -345,7 +345,7 @@ export class HostRequests {
     value: unknown,
     passes = false,
   ): void {
-    if (isSync) this.#options.dispatcher.resume(lane);
+    if (isSync) this.#options.dispatcher.phases.resume(lane);
     const post = (packed: Packed, isThrown: boolean): boolean => {
       const message = {
         heddle: "answer",
