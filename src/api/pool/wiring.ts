@@ -18,7 +18,6 @@ import {
   type ObserveData,
   type PoolStart,
   type TaskDescription,
-  type TaskMessage,
 } from "../../protocol/start-data.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
@@ -286,15 +285,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onDueForRecycling(lane: Lane): void {
-    this.supervisor.recycle(lane);
+    this.supervisor.recycling?.recycle(lane);
   }
 
   onLastCall(lane: Lane): void {
-    this.supervisor.replaceAtLimit(lane);
-  }
-
-  onDrained(lane: Lane): void {
-    this.supervisor.retire(lane);
+    this.supervisor.recycling?.replaceAtLimit(lane);
   }
 
   onWait(): void {
@@ -305,7 +300,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   onPark = (): void => {
     const { dispatcher, supervisor } = this;
     this.onIdle();
-    if (supervisor.sizing?.budget?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+    if (supervisor.sizing?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
   };
 
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
@@ -324,12 +319,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   onEnded(workerId: number, error: () => Error): void {
     this.made.broadcasts?.onEnded(workerId, error);
-  }
-
-  onTaskMessage(lane: Lane, message: TaskMessage): void {
-    if (message.heddle === "credit" || message.heddle === "cancel") {
-      this.sources.onMessage(lane, message);
-    } else this.requests.onMessage(lane, message);
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {
