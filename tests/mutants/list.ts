@@ -432,6 +432,18 @@ const streams: Room = {
   tests: ["unit/streams"],
   mutants: [
     {
+      file: "worker/replies.ts",
+      from: "this.#endCall(reply);",
+      to: "",
+      fault: "items follow the error that has ended their stream",
+    },
+    {
+      file: "worker/replies.ts",
+      from: "if (reply.isOptional === true) {",
+      to: "if (reply.isSubstitute === true) {",
+      fault: "an event that the port refuses ends its call",
+    },
+    {
       file: "streams/stream-consumer.ts",
       from: "if (this.#isCancelled || this.hasEnded || items.length === 0) return;",
       to: "if (items.length === 0) return;",
