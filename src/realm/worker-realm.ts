@@ -54,8 +54,8 @@ export interface WorkerRealm {
   readonly teardowns: (() => unknown)[];
   /** Sends an event to the caller of the running task. Undefined until the worker is ready. */
   emit: ((value: unknown) => void) | undefined;
-  /** What `host` and `currentPool` use. */
-  readonly requests: TaskRequests;
+  /** What `host` and `currentPool` use. Undefined: they cannot be used. */
+  readonly requests: TaskRequests | undefined;
   /** Words of the first thread, of each worker above this one, and of this one (thread-hooks.ts), for pools created in it. */
   readonly active: readonly ThreadWords[];
   readonly shared: SharedRealm;
@@ -81,4 +81,18 @@ export function claimThread(): boolean {
   const global = globalThis as { [CLAIM]?: true };
   if (global[CLAIM]) return false;
   return global[CLAIM] = true;
+}
+
+/** Workers that run on their host's thread (`host-workers.ts`). */
+export interface HostWorkers {
+  /** The worker whose task is running; undefined: none. */
+  realm: () => WorkerRealm | undefined;
+}
+
+/** On `globalThis` for the same reason. */
+export const HOST_WORKERS: unique symbol = Symbol.for("heddle.hostWorkers");
+
+/** The worker whose task is running: this thread, or one that runs on it. */
+export function taskRealm(): WorkerRealm | undefined {
+  return (globalThis as { [HOST_WORKERS]?: HostWorkers })[HOST_WORKERS]?.realm() ?? workerRealm();
 }

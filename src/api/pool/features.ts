@@ -32,8 +32,8 @@ export function createDeadlines(parts: PoolParts): Deadlines {
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     takeResponses: () => parts.takeResponses(),
-    stretch: () => supervisor.stretch,
-    stop: (lane, error) => supervisor.stop(lane, error),
+    stretch: () => supervisor.stopping?.stretch ?? 1,
+    stop: (lane, error) => supervisor.stopping!.stop(lane, error),
   });
 }
 
@@ -67,7 +67,7 @@ export function createBroadcasts(
     isStarting: (workerId) => supervisor.isStarting(workerId),
     call: (...call) => dispatcher.submitter.submitSnapshot(...call),
     redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
-    fail: (lane, error) => dispatcher.failLane(lane, error),
+    fail: (lane, error) => dispatcher.phases.end(lane, error),
   });
 }
 

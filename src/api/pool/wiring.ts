@@ -15,9 +15,9 @@ import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import {
   MAX_MODULE_TASKS,
+  type ObserveData,
   type PoolStart,
   type TaskDescription,
-  type TaskMessage,
 } from "../../protocol/start-data.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
@@ -83,7 +83,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   readonly made: { -readonly [Name in keyof FeatureParts]?: FeatureParts[Name] } = {};
   /** The pool has ended: closed, or failed. */
   isOver = false;
-  readonly abortEpochs: SharedArrayBuffer;
+  readonly abortEpochs: SharedArrayBuffer = new SharedArrayBuffer(ABORT_EPOCHS_BYTES);
 
   /** Rethrows an error of starting a thread. */
   constructor(spec: PoolSpec) {
@@ -95,7 +95,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     if (debug?.waits === true) this.#printWaits(debug); // before others take these functions
     this.stamps = options.metrics ? createStamps(spec) : undefined;
     const start = this.#createStart();
-    this.abortEpochs = start.abortEpochs;
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
     const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
@@ -175,17 +174,18 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** What workers get. The memory in it is of all of them. */
   #createStart(): PoolStart {
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { context, workerOptions: { name, setup, data } } = options;
+    const { maxWorkerBytes, workerOptions: { name, setup, data } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
     return {
       hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
       taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
-      abortEpochs: new SharedArrayBuffer(ABORT_EPOCHS_BYTES),
       version: VERSION,
       library: workerEntry.library,
-      context: context && runtime.toModuleUrl(context.run),
-      metrics: this.stamps?.buffer,
-      printsWaitsFromMs: this.debug?.waits === true ? this.debug.fromMs : undefined,
+      features: {
+        limits: this.abortEpochs,
+        observe: this.#observeData(),
+        scaling: options.metrics || maxWorkerBytes !== Infinity ? maxWorkerBytes : undefined,
+      },
       active,
       cores: runtime.cores,
       tasks: sources,
@@ -198,8 +198,18 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       poolName: name,
       setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
       data,
-      maxMemory: options.maxWorkerBytes,
     };
+  }
+
+  /** What workers have to do to be observed. */
+  #observeData(): ObserveData | undefined {
+    const { debug, stamps, spec: { options: { context }, runtime } } = this;
+    const printsWaitsFromMs = debug?.waits === true ? debug.fromMs : undefined;
+    if (stamps === undefined && context === undefined && printsWaitsFromMs === undefined) {
+      return undefined;
+    }
+    const url = context && runtime.toModuleUrl(context.run);
+    return { metrics: stamps?.buffer, printsWaitsFromMs, context: url };
   }
 
   /** With `debug`: prints each park, and each wake in either direction. */
@@ -275,15 +285,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onDueForRecycling(lane: Lane): void {
-    this.supervisor.recycle(lane);
+    this.supervisor.recycling?.recycle(lane);
   }
 
   onLastCall(lane: Lane): void {
-    this.supervisor.replaceAtLimit(lane);
-  }
-
-  onDrained(lane: Lane): void {
-    this.supervisor.retire(lane);
+    this.supervisor.recycling?.replaceAtLimit(lane);
   }
 
   onWait(): void {
@@ -294,7 +300,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   onPark = (): void => {
     const { dispatcher, supervisor } = this;
     this.onIdle();
-    if (supervisor.sizing?.budget?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+    if (supervisor.sizing?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
   };
 
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
@@ -313,12 +319,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   onEnded(workerId: number, error: () => Error): void {
     this.made.broadcasts?.onEnded(workerId, error);
-  }
-
-  onTaskMessage(lane: Lane, message: TaskMessage): void {
-    if (message.heddle === "credit" || message.heddle === "cancel") {
-      this.sources.onMessage(lane, message);
-    } else this.requests.onMessage(lane, message);
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {

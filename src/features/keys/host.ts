@@ -1,4 +1,23 @@
 /** Calls that belong to a worker: by their key (`affinity`), and one for each worker (`pool.broadcast`). */
+import { createBroadcastProxy } from "../../api/calls/broadcast-proxy.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { describeValue } from "../../codec/support/describe.ts";
+import { invalid } from "../../option-checks.ts";
 
-export const keys: HostFeature = { name: "keys" };
+function checkAffinity(affinity: unknown): string | number {
+  const isKey = typeof affinity === "string" ||
+    (typeof affinity === "number" && Number.isFinite(affinity));
+  if (isKey) return affinity;
+  throw invalid("affinity", "a string or a finite number", describeValue(affinity));
+}
+
+export const keys: HostFeature = {
+  name: "keys",
+
+  callOptions: { affinity: { check: (value, to) => to.affinity = { key: checkAffinity(value) } } },
+
+  members: {
+    broadcast: ({ pool, spec, core, isKnown, keep }) =>
+      keep("broadcast", () => createBroadcastProxy(spec, core, core.entry, isKnown, pool)),
+  },
+};

@@ -86,7 +86,8 @@ function createPool(
     },
     failLane: (lane, error) => {
       failed.push(error);
-      lanes.remove(lane);
+      lanes.move(lane, "closing");
+      lanes.ignore(lane);
     },
     now: () => clock.nowMs,
     setTimeout: (callback, delayMs) => {
