@@ -140,13 +140,12 @@ function createTask(
   if (hasSignal && seams.wraps["hasSignal"] === undefined) {
     throw missing(name, "takes an abort signal", "limits");
   }
-  const isAsync = f instanceof AsyncFunction;
   const mustAwait = isGeneratorFunction(declared.f) || declared.f instanceof AsyncFunction;
   return withWraps({
     f,
     inline: mustAwait ? undefined : check?.(name, false) ?? declared.f,
     // A check may await first.
-    mayBorrow: !isStream && check === undefined && !isAsync,
+    mayBorrow: !isStream && check === undefined && mayBorrow(f),
     index,
     signature,
     hasSignal,
