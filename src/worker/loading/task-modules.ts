@@ -9,6 +9,7 @@ import {
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
 import type { Signature } from "../../codec/declared.ts";
+import { mayBorrow } from "../../codec/support/intrinsics.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
