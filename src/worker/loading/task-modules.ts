@@ -8,8 +8,8 @@ import {
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { mayBorrow } from "../../codec/support/intrinsics.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
