@@ -4,7 +4,7 @@ import { atCaller } from "../../realm/caller-stack.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import { checkBroadcastOptions, mergeOptions } from "../options/call-options.ts";
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
-import type { CallEntry } from "../../host/observe/call-entry.ts";
+import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";

@@ -1,14 +1,75 @@
 /** What a feature adds to a host. The kernel imports no feature: `createPool` is made with those of `features/host.ts`. */
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { CallFollower } from "../../host/dispatch/call-entry.ts";
+import type { CreatePinned } from "../../host/dispatch/queue/pinned-queue.ts";
+import type { QueueBound } from "../../host/dispatch/queue/queue-bound.ts";
+import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
 import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
+import type { LaneChooser } from "../../host/schedule/placement.ts";
+import type { Stealing, StealingOptions } from "../../host/schedule/stealing.ts";
+import type { TaskMessage } from "../../protocol/start-data.ts";
+import type { TracingChannel } from "../../runtimes/runtime.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
+import type { ResolvedOptions } from "../options/options.ts";
+import type { PoolParts, StartData } from "./parts.ts";
+
+/** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
+export interface Provided {
+  /** Chooses lanes in a pool with the option `balancer`, except "adaptive". */
+  chooser?: (balancer: ResolvedOptions["balancer"], depth: InFlightWindow) => LaneChooser;
+  /** Counts and limits the calls that wait on the host. */
+  bound?: (host: PoolParts) => QueueBound;
+  /** Runs calls on the host, in a pool with the option `inliner`. */
+  inliner?: (host: PoolParts) => Inliner;
+  /** Moves calls from busy workers to idle ones. */
+  stealing?: (options: StealingOptions) => Stealing;
+  /** Holds calls that only certain workers may run. */
+  pinned?: CreatePinned;
+  /** Follows calls while its tracing channel has subscribers, and those of a pool with the option `debug`. */
+  follower?: {
+    readonly channel: string;
+    readonly create: (host: PoolParts, channel: TracingChannel) => CallFollower;
+  };
+  /** Prepares a pool with the option `debug` or `metrics`, before its parts are made. */
+  observe?: (host: PoolParts) => void;
+}
+
+/** Reads and releases a record that plain calls do not have; `call`: undefined if it is over. Runs no user code. */
+export type ReadRecord = (
+  host: PoolParts,
+  lane: Lane,
+  index: number,
+  call: PendingCall | undefined,
+) => void;
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature extends ValueFeature, CallFeature, LaneFeature, OptionFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
+
+  /** What it puts into places of the kernel. */
+  readonly provides?: Readonly<Provided>;
+  /** Memory that all workers of a pool share with the host: bytes by the name in their start data. */
+  readonly memory?: Readonly<Partial<Record<keyof StartData, number>>>;
+  /** Readers of records of workers, by kind (`lane/frame.ts`). */
+  readonly records?: Readonly<Record<number, ReadRecord>>;
+  /** Messages of tasks, by name. */
+  readonly messages?: Readonly<
+    Partial<Record<TaskMessage["heddle"], (host: PoolParts, lane: Lane, message: never) => void>>
+  >;
+  /** A call with settings of its own was made. Runs no user code. */
+  readonly onSettings?: (host: PoolParts, call: PendingCall) => void;
 }
+
+export const provided: Provided = {};
+export const memory: Partial<Record<keyof StartData, number>> = {};
+export const records: Record<number, ReadRecord> = {};
+export const messages: Record<string, (host: PoolParts, lane: Lane, message: never) => void> = {};
+export const settingsHooks: ((host: PoolParts, call: PendingCall) => void)[] = [];
 
 /** Attaches features to this thread. */
 export function useInHost(features: readonly HostFeature[]): void {
@@ -17,5 +78,10 @@ export function useInHost(features: readonly HostFeature[]): void {
     useCalls(feature);
     useLanes(feature);
     useOptions(feature);
+    Object.assign(provided, feature.provides);
+    Object.assign(memory, feature.memory);
+    Object.assign(records, feature.records);
+    Object.assign(messages, feature.messages);
+    if (feature.onSettings !== undefined) settingsHooks.push(feature.onSettings);
   }
 }

@@ -20,7 +20,12 @@ import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SafeEventTarget } from "../observe/pool-events.ts";
 import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
-import type { PoolStatistics } from "./pool-statistics.ts";
+import { createBlocking } from "./blocking.ts";
+import { createBroadcasts } from "./broadcasts.ts";
+import { createRequests } from "./host-requests.ts";
+import { createCancellation, createLateRuns } from "./limits.ts";
+import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
+import { createStreams } from "./streams.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
@@ -259,13 +264,18 @@ class ThreadPool extends SafeEventTarget {
     this.#spec = spec;
     this.#entry = entry;
     this.ready = core.ready;
-    const target = { dispatcher, entry, features: core, pool: this };
+    const features = {
+      get streams() {
+        return core.part(createStreams);
+      },
+    };
+    const target = { dispatcher, entry, features, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
       this.#publish = () => {
-        core.made.broadcasts?.onTasksKnown();
+        for (const part of core.parts.values()) part.onTasksKnown?.();
         onKnown();
       };
     }
@@ -279,7 +289,7 @@ class ThreadPool extends SafeEventTarget {
     const core = this.#core;
     return this.#broadcast ??= createBroadcastProxy(
       this.#spec,
-      core,
+      { broadcasts: core.part(createBroadcasts) },
       core.entry,
       this.#isKnown,
       this,
@@ -315,20 +325,23 @@ class ThreadPool extends SafeEventTarget {
   #createSync(): SyncProxy {
     if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
     const core = this.#core;
-    const { blocking, requests, supervisor } = core;
+    const { supervisor } = core;
+    const blocking = core.part(createBlocking);
+    const requests = core.part(createRequests);
     return createSyncProxy(this.#spec, {
       entry: this.#entry,
       blocking,
       requests,
       knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
       isOnHost: () => supervisor.isOnHost,
-      cancel: (call, reason) => core.cancellation.abort(call, reason),
+      cancel: (call, reason) => core.part(createCancellation).abort(call, reason),
       pool: this,
     });
   }
 
   #createScope(): ReturnType<typeof createOpenScope> {
-    const { cancellation, lateRuns } = this.#core;
+    const cancellation = this.#core.part(createCancellation);
+    const lateRuns = this.#core.part(createLateRuns);
     const { runtime } = this.#spec;
     const mapping = this.#mapper;
     const sync = (): SyncProxy => this.sync;
@@ -354,7 +367,7 @@ class ThreadPool extends SafeEventTarget {
     });
   };
 
-  readonly stats = (): PoolStatistics => this.#core.stats();
+  readonly stats = (): PoolStatistics => readStatistics(this.#core);
 
   /** Created when a worker is profiled. */
   #profiling: Profiling | undefined;

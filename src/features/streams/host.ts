@@ -1,4 +1,30 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
+import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import type { PoolParts } from "../../api/pool/parts.ts";
+import { createSources, createStreams } from "../../api/pool/streams.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import { takeItems } from "../../host/streams/stream-records.ts";
+import { EVENTS, ITEMS, OPENED } from "../../lane/frame.ts";
+import type { ArgumentMessage } from "../../protocol/start-data.ts";
 
-export const streams: HostFeature = { name: "streams" };
+const read = (host: PoolParts, lane: Lane, index: number, call: PendingCall | undefined): void =>
+  takeItems(host.part(createStreams), host.dispatcher.responses, lane, index, call);
+
+const receive = (host: PoolParts, lane: Lane, message: ArgumentMessage): void =>
+  host.part(createSources).onMessage(lane, message);
+
+export const streams: HostFeature = {
+  name: "streams",
+  needs: ["limits"],
+
+  records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
+  messages: { credit: receive, cancel: receive },
+  onSettings: (host, call) => {
+    const { streams, onEvent } = call.settings;
+    if (streams !== undefined) host.part(createSources).attach(call, streams);
+    // Already there if the call was made before its task was known.
+    if (onEvent !== undefined) call.onEvents ??= inCallerContext(host.spec.runtime, onEvent);
+  },
+};

@@ -117,6 +117,24 @@ export class Cancellation {
     }
   }
 
+  onPoolEnding(reason: unknown): void {
+    this.notifyAll(reason);
+  }
+
+  /** A call that is made again has another id. */
+  onRenewed(call: PendingCall): void {
+    if (call.settings.hasSignal) this.begin(call);
+  }
+
+  counters(): Readonly<Record<"timedOut" | "aborted", number>> {
+    return { timedOut: this.timedOut, aborted: this.aborted };
+  }
+
+  /** The call's worker is lost, and it is about to be rejected. */
+  onCallLost(call: PendingCall): void {
+    this.#leaveRunning(call);
+  }
+
   /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
   rejectLost(call: PendingCall, error: Error): void {
     this.#leaveRunning(call);

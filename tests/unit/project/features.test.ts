@@ -14,7 +14,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "streams and events": [
     /^streams\/(?!is-thenable)/,
     /^(host|worker)\/streams\//,
-    /^api\/calls\/stream-calls\./,
+    /^api\/(calls\/stream-calls|pool\/streams)\./,
     /^lane\/item-batch\./,
     /^worker\/calls\/task-events\./,
     /^codec\/support\/stream-argument\./,
@@ -26,12 +26,12 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^worker\/calls\/abort-signals\./,
     /^api\/options\/any-signal\./,
     /^host\/workers\/(abandoned-threads|abort-message)\./,
+    /^api\/pool\/limits\./,
   ],
-  "bounded queue": [/^host\/dispatch\/queue\/backpressure\./],
+  "bounded queue": [/^(host\/dispatch\/queue\/backpressure|api\/pool\/queue-bound)\./],
   "keys and broadcasts": [
     /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
-    /^api\/calls\/broadcast-proxy\./,
-    /^protocol\/call-key\./,
+    /^api\/(calls\/broadcast-proxy|pool\/broadcasts)\./,
   ],
   "work stealing": [/^host\/schedule\/work-stealing\./],
   "number of workers": [
@@ -44,12 +44,12 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^host\/schedule\/balancers\./,
     /^host\/dispatch\/queue\/inline-executor\./,
     /^host\/workers\/unavailable-threads\./,
-    /^api\/pool\/host-worker\./,
+    /^api\/pool\/(host-worker|inlining)\./,
     /^realm\/host-workers\./,
   ],
   "observation": [
     /^(api|host)\/observe\//,
-    /^api\/pool\/pool-statistics\./,
+    /^api\/pool\/(observing|pool-statistics)\./,
     /^metering\/(call-metrics|debug-line|log-histogram)\./,
     /^api\/options\/observe-options\./,
     /^runtimes\/profiler\./,
@@ -73,9 +73,6 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "rare values": [
     /^codec\/(kinds\/(borrow|handles|wrappers)|support\/(transfer|uncloneable|platform|describe|path))\./,
     /^realm\/handles\./,
-  ],
-  "makers of features, called at their first use": [
-    /^api\/pool\/((rare-)?features|rare-parts|inlining)\./,
   ],
   "mirrored lanes": [
     /^lane\/mirror\//,
