@@ -8,12 +8,12 @@ import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { ProtocolError } from "../errors.ts";
+import { readerOf } from "./feature.ts";
 import { readArray, readEntries } from "./kinds/arrays.ts";
 import { readBuffer, readBytes, readView } from "./kinds/bytes.ts";
 import { readError } from "./kinds/errors.ts";
-import { readBorrowed } from "./kinds/borrow.ts";
 import { normalizeNumber, readBigInt } from "./kinds/numbers.ts";
-import { readBoxed, readCollection, readKeyed, readObject, readRegExp } from "./kinds/objects.ts";
+import { readCollection, readKeyed, readObject } from "./kinds/objects.ts";
 import type { OpenStream, ReadableKeyList, Reader, Revocable } from "./reader.ts";
 import { readFailure } from "./support/read-failure.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
@@ -22,16 +22,12 @@ import {
   ATTACHMENT,
   BIGINT_64,
   BIGINT_HEX,
-  BORROWED,
-  BOXED,
   BUFFER,
   BYTES,
   DATE,
   DOUBLES,
-  ENVELOPE,
   ERROR,
   FALSE,
-  HANDLE,
   INT,
   INTS,
   KEYED,
@@ -45,13 +41,11 @@ import {
   REF,
   REF_BUFFER,
   REFERENCED,
-  REGEXP,
   SET,
   SHARED,
   SPARSE,
   STREAM,
   STRUCT,
-  SYMBOL,
   TEXT,
   TEXTS,
   TRUE,
@@ -60,12 +54,9 @@ import {
   VALUE_HEADER_BYTES,
   VIEW,
 } from "./tags.ts";
-import type { Input } from "./struct/input.ts";
-import type { DeclaredValue, DeclaredValues } from "./struct/signature.ts";
+import type { DeclaredValue, DeclaredValues, FixedInput } from "./declared.ts";
 import { readOneByte } from "./kinds/text.ts";
 import { TextSegments } from "./kinds/texts.ts";
-import { readHandle } from "./kinds/handles.ts";
-import { readEnvelope } from "./kinds/wrappers.ts";
 
 /** Provides the key lists of received objects. */
 export interface KeyListSource {
@@ -81,6 +72,7 @@ const FREE_BYTES = 64 * 1024;
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
 export class Decoder implements Reader {
+  memory!: Memory;
   i32!: Int32Array<SharedArrayBuffer>;
   f64!: Float64Array<SharedArrayBuffer>;
   u8!: Uint8Array<SharedArrayBuffer>;
@@ -101,9 +93,8 @@ export class Decoder implements Reader {
   keyLists: KeyListSource | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
-  #memory: Memory | undefined;
   /** Reused for values of declared shapes of fixed size. */
-  #input: Input | undefined;
+  #input: FixedInput | undefined;
   #base = 0;
   /** Number of array elements allocated before they were read. */
   #reserved = 0;
@@ -191,8 +182,8 @@ export class Decoder implements Reader {
   }
 
   #begin(memory: Memory, at: number, limit: number, attachments: readonly unknown[]): void {
-    if (this.#memory !== memory) {
-      this.#memory = memory;
+    if (this.memory !== memory) {
+      this.memory = memory;
       this.i32 = memory.i32;
       this.f64 = memory.f64;
       this.u8 = memory.u8;
@@ -243,8 +234,6 @@ export class Decoder implements Reader {
         return this.#texts.take(this, this.i32[(at >> 2) + 1]!, at);
       case TWO_BYTE:
         return this.#twoByte(at);
-      case STRUCT:
-        return this.#struct(at, word);
       default:
         return this.#rare(at, word);
     }
@@ -269,10 +258,6 @@ export class Decoder implements Reader {
         this.check(at, 16);
         this.next = at + 16;
         return this.#noted(at, word, new Date(this.f64[(at >> 3) + 1]!));
-      case REGEXP:
-        return this.#noted(at, word, readRegExp(this, at));
-      case BOXED:
-        return this.#noted(at, word, readBoxed(this, at));
       case ERROR:
         return readError(this, at, word);
       case SPARSE:
@@ -280,21 +265,13 @@ export class Decoder implements Reader {
       case BIGINT_64:
         this.check(at, 16);
         this.next = at + 16;
-        return this.#memory!.i64[(at >> 3) + 1];
+        return this.memory.i64[(at >> 3) + 1];
       case BIGINT_HEX:
         return readBigInt(this, at, word);
-      case SYMBOL:
-        return Symbol.for(this.key(at + VALUE_HEADER_BYTES));
       case ATTACHMENT:
         return this.#noted(at, word, this.#attached(at, VALUE_HEADER_BYTES));
       case SHARED:
         return this.#noted(at, word, this.#shared(at));
-      case ENVELOPE:
-        return readEnvelope(this, at, word);
-      case BORROWED:
-        return this.#noted(at, word, readBorrowed(this, at));
-      case HANDLE:
-        return this.#noted(at, word, readHandle(this, at));
       case STREAM:
         if (this.openStream === undefined) throw this.corrupt("stream", at);
         this.next = at + VALUE_HEADER_BYTES;
@@ -304,8 +281,15 @@ export class Decoder implements Reader {
         this.next = at + VALUE_HEADER_BYTES;
         return PENDING_VALUE;
       default:
-        throw this.corrupt(`tag ${word & 0xff}`, at);
+        return this.#other(at, word);
     }
+  }
+
+  /** Reads a value of a kind that a feature has added. */
+  #other(at: number, word: number): unknown {
+    const read = readerOf(word & 0xff);
+    if (read === undefined) throw this.corrupt(`tag ${word & 0xff}`, at);
+    return this.#noted(at, word, read(this, at, word));
   }
 
   keyList(id: number): ReadableKeyList | undefined {
@@ -396,28 +380,6 @@ export class Decoder implements Reader {
     if (((word >> 8) & 0xff) !== REF_BUFFER) return object;
     if (!ArrayBuffer.isView(object)) throw this.corrupt(`buffer at ${offset}`, at);
     return object.buffer;
-  }
-
-  #struct(at: number, word: number): unknown {
-    const position = (word >> 8) & 0xff;
-    const declared = this.declared?.[position];
-    if (declared === undefined) throw this.corrupt(`struct ${position}`, at);
-    const { codec, isView } = declared;
-    const start = at + VALUE_HEADER_BYTES;
-    const end = start + this.count(at, 1);
-    if ((end & 7) !== 0) throw this.corrupt("length of a struct", at);
-    this.next = end;
-    const { text } = this.access;
-    const memory = this.#memory!;
-    if (!isView) return codec.read(memory, text, start, end);
-    if (!this.isBorrowing) {
-      const copy = viewMemory(new SharedArrayBuffer(end - start));
-      copy.u8.set(this.u8.subarray(start, end));
-      return codec.view(copy, text, 0, end - start);
-    }
-    const view = codec.view(memory, text, start, end) as object;
-    this.borrows.push({ revoke: () => codec.revoke(view) });
-    return view;
   }
 
   #attached(at: number, bytes: number): unknown {

@@ -15,15 +15,13 @@ import { MAX_EMBEDDED_BYTES, writeView } from "./kinds/bytes.ts";
 import { Attachments } from "./support/attachments.ts";
 import { writeError } from "./kinds/errors.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
-import { writeFunction } from "./support/callback.ts";
-import { pathTo } from "./support/path.ts";
 import { refusal } from "./support/refusal.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
+import { pathOf, writeOther } from "./feature.ts";
 import type { KeyListRegistry } from "./key-lists/key-lists.ts";
 import { refuseMarked, refuseObject } from "./support/uncloneable.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
-import type { Output } from "./struct/output.ts";
-import type { DeclaredValue } from "./struct/signature.ts";
+import type { DeclaredValue } from "./declared.ts";
 import {
   ATTACHMENT,
   FALSE,
@@ -41,7 +39,7 @@ import {
   UNDEFINED,
   VALUE_HEADER_BYTES,
 } from "./tags.ts";
-import { writeSymbol, writeText } from "./kinds/text.ts";
+import { writeText } from "./kinds/text.ts";
 import { GatheredTexts, MAX_GATHERED_UNITS } from "./kinds/texts.ts";
 import type { WritableKeyList, Writer, WriterMark } from "./writer.ts";
 import { writeArray } from "./kinds/arrays.ts";
@@ -118,7 +116,7 @@ export class Encoder implements Writer {
   #isPolluted: boolean | undefined;
   readonly #seen = new SeenObjects();
   readonly texts: GatheredTexts = new GatheredTexts();
-  #structs: Output | undefined;
+  #structs: object | undefined;
   #depth = 0;
 
   constructor(options: EncoderOptions) {
@@ -267,10 +265,8 @@ export class Encoder implements Writer {
         return this.tag(UNDEFINED, from);
       case "bigint":
         return writeBigInt(this, value, from);
-      case "symbol":
-        return writeSymbol(this, value, from);
       default:
-        return writeFunction(this, value, from);
+        return writeOther(this, value, null, from);
     }
   }
 
@@ -398,7 +394,7 @@ export class Encoder implements Writer {
     const parents = this.#seen.chain();
     if (parents[parents.length - 1] === part) parents.pop();
     if (this.list !== undefined) parents.unshift(this.list);
-    return refusal(pathTo(parents, part, this.name), reason, options);
+    return refusal(pathOf(parents, part, this.name), reason, options);
   }
 
   refuseDepth(): Error {

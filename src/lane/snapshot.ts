@@ -10,7 +10,7 @@ import { type Codec, encodingError } from "../codec/codec.ts";
 import type { Encoder } from "../codec/encoder.ts";
 import type { Attachments } from "../codec/support/attachments.ts";
 import { bufferIsDetached, transferBuffer } from "../codec/support/intrinsics.ts";
-import type { DeclaredValues } from "../codec/struct/signature.ts";
+import type { DeclaredValues } from "../codec/declared.ts";
 import { DataCloneError, PayloadTooLargeError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
 import type { WriterMark } from "../codec/writer.ts";
@@ -169,14 +169,16 @@ export class SnapshotEncoder {
     return end <= this.#maxInlineBytes && encoder.attachments.isEmpty;
   }
 
-  /** Encodes values to be sent later. Throws as `encode` does. */
+  /** Encodes values to be sent later; objects in `moved` move instead of being copied. Throws as `encode` does. */
   capture(
     values: readonly unknown[],
     name: string = ARGUMENTS,
     declared: DeclaredValues = NOTHING_DECLARED,
     isPending?: readonly boolean[],
+    moved: readonly unknown[] = [],
   ): Snapshot {
     return this.#withEncoder(name, (encoder) => {
+      if (moved.length > 0) encoder.willMove(moved);
       const end = this.encode(encoder, values, name, declared, isPending);
       return this.take(encoder, end, countDeclared(values, declared));
     });

@@ -3,6 +3,8 @@ import { WeakMap } from "../builtins.ts";
 import { pack as packValue, unpack } from "../codec/codec.ts";
 import { Decoder } from "../codec/decoder.ts";
 import { Encoder } from "../codec/encoder.ts";
+import { useValues } from "../codec/feature.ts";
+import { rareValues } from "../codec/rare-values.ts";
 import { refusal } from "../codec/support/refusal.ts";
 import { SharedBuffers } from "../codec/support/shared-buffers.ts";
 import { INT, NUMBER } from "../codec/tags.ts";
@@ -40,6 +42,7 @@ export class Values {
 
   constructor(access: CodecAccess) {
     this.#access = access;
+    useValues(rareValues); // this entry point has a codec of its own
     this.#decoder = new Decoder(access, undefined, this.#buffers);
   }
 

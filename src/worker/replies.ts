@@ -5,7 +5,7 @@
  * tasks in flight can add to it and `maxConcurrency` bounds those.
  */
 import { Error } from "../builtins.ts";
-import type { Signature } from "../codec/struct/signature.ts";
+import type { Signature } from "../codec/declared.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
 import {

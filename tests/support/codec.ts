@@ -1,8 +1,9 @@
 /** Values through the codec, in one thread: over a pair of endpoints, or as bytes of their own. */
+import "./features.ts";
 import { Decoder } from "../../src/codec/decoder.ts";
 import { Encoder } from "../../src/codec/encoder.ts";
 import { SharedBuffers } from "../../src/codec/support/shared-buffers.ts";
-import type { DeclaredValues } from "../../src/codec/struct/signature.ts";
+import type { DeclaredValues } from "../../src/codec/declared.ts";
 import type { Endpoint } from "../../src/lane/endpoint.ts";
 import {
   CALL,

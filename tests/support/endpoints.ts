@@ -1,4 +1,5 @@
 /** Two endpoints of one lane in one thread, over real rings and a channel made of two arrays. */
+import "./features.ts";
 import { Codec } from "../../src/codec/codec.ts";
 import { Endpoint } from "../../src/lane/endpoint.ts";
 import type { Snapshot, SnapshotEncoder } from "../../src/lane/snapshot.ts";

@@ -17,7 +17,7 @@ import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { transfer } from "../../codec/kinds/wrappers.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import {
   type CallSettings,
   createSettings,

@@ -1,4 +1,5 @@
 /** What a feature adds to a host. The kernel imports no feature: `createPool` is made with those of `features/host.ts`. */
+import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
@@ -71,9 +72,13 @@ export const records: Record<number, ReadRecord> = {};
 export const messages: Record<string, (host: PoolParts, lane: Lane, message: never) => void> = {};
 export const settingsHooks: ((host: PoolParts, call: PendingCall) => void)[] = [];
 
-/** Attaches features to this thread. */
+const attached = new Set<HostFeature>();
+
+/** Attaches features to this thread. A second time changes nothing: a program may both create pools and use `heddle/nats`. */
 export function useInHost(features: readonly HostFeature[]): void {
   for (const feature of features) {
+    if (attached.has(feature)) continue;
+    attached.add(feature);
     useValues(feature);
     useCalls(feature);
     useLanes(feature);

@@ -1,5 +1,5 @@
 /** What a pool is created from, once options and tasks are checked. */
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";

@@ -24,7 +24,7 @@ import {
   typedArrayName,
   typedArrayOffset,
 } from "../support/intrinsics.ts";
-import { inherits } from "../support/platform.ts";
+import { inherits } from "../support/prototypes.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
 import { BUFFER, BYTES, RESIZABLE, TRACKING, VALUE_HEADER_BYTES, VIEW } from "../tags.ts";

@@ -1,22 +1,18 @@
 /**
- * Objects other than arrays and bytes: plain ones, and the built-in kinds that structured clone supports.
+ * Objects other than arrays and bytes: plain ones, Date, Map, Set and errors. The others are written by features.
  *
- * Kinds are determined by internal slots, never by `instanceof`. If no language slot distinguishes them (such
- * as Blob and EventTarget), the runtime's own `structuredClone` decides. It is called for platform objects,
- * and for objects without enumerable properties, for which it runs no user code.
+ * Kinds are determined by internal slots, never by `instanceof`.
  */
-import { Date, DOMException, Error, Map, RegExp, Set, structuredClone } from "../../builtins.ts";
+import { Date, DOMException, Map, Set } from "../../builtins.ts";
+import { writeOther } from "../feature.ts";
 import type { Reader } from "../reader.ts";
 import type { WritableKeyList, Writer } from "../writer.ts";
 import { writeBuffer } from "./bytes.ts";
-import { inherits, isPlatformObject } from "../support/platform.ts";
-import { writeHandle } from "./handles.ts";
-import { isDOMExceptionPrototype, writeError } from "./errors.ts";
+import { inherits } from "../support/prototypes.ts";
+import { writeError } from "./errors.ts";
 import { normalizeNumber } from "./numbers.ts";
-import { getterOf } from "../support/intrinsics.ts";
 import { setOwn } from "../support/own-property.ts";
 import {
-  BOXED,
   DATE,
   HOLE,
   INT,
@@ -26,57 +22,21 @@ import {
   OBJECT,
   PARTIAL,
   REFERENCED,
-  REGEXP,
   SET,
   TEXT,
   VALUE_HEADER_BYTES,
 } from "../tags.ts";
-import { WRAPPERS, writeWrapped } from "./wrappers.ts";
 
 /** Objects with more own keys are treated as dictionaries, not as records. */
 const TABLE_KEYS = 32;
 
-const { getOwnPropertyDescriptor, hasOwn, keys: keysOf, setPrototypeOf } = Object;
+const { hasOwn, keys: keysOf, setPrototypeOf } = Object;
 const ObjectPrototype = Object.prototype;
 const { forEach: mapForEach, entries: mapEntries } = Map.prototype;
 const { forEach: setForEach, entries: setEntries } = Set.prototype;
 const DatePrototype = Date.prototype;
-/** Objects that inherit from these may or may not have the slots of that kind, so each must be checked. */
-const SLOTTED: ReadonlySet<object> = new Set([
-  Map.prototype,
-  Set.prototype,
-  DatePrototype,
-  RegExp.prototype,
-  Error.prototype,
-  ArrayBuffer.prototype,
-  SharedArrayBuffer.prototype,
-  Number.prototype,
-  String.prototype,
-  Boolean.prototype,
-  BigInt.prototype,
-  ...WRAPPERS,
-]);
 const ArrayBufferPrototype = ArrayBuffer.prototype;
 const timeOf: (this: Date) => number = DatePrototype.getTime;
-const sourceOf = getterOf<string>(RegExp.prototype, "source");
-/** Getters of the single flags, since the `flags` getter reads properties that an object may override. */
-const flagGetters: readonly (readonly [string, (this: unknown) => boolean])[] = [
-  ["d", getterOf(RegExp.prototype, "hasIndices")],
-  ["g", getterOf(RegExp.prototype, "global")],
-  ["i", getterOf(RegExp.prototype, "ignoreCase")],
-  ["m", getterOf(RegExp.prototype, "multiline")],
-  ["s", getterOf(RegExp.prototype, "dotAll")],
-  ["u", getterOf(RegExp.prototype, "unicode")],
-  ["v", getterOf(RegExp.prototype, "unicodeSets")],
-  ["y", getterOf(RegExp.prototype, "sticky")],
-];
-
-function flagsOf(pattern: RegExp): string {
-  let flags = "";
-  for (const [flag, isSet] of flagGetters) if (isSet.call(pattern)) flags += flag;
-  return flags;
-}
-
 /** Writes an object whose prototype is `Object.prototype` or null. */
 export function writePlain(
   writer: Writer,
@@ -89,7 +49,7 @@ export function writePlain(
     throw writer.refuse(object, "it is the namespace of a module");
   }
   if (keys.length === 0) {
-    if (!writer.access.kinds.isOrdinary(object)) return writeByRuntime(writer, object, from);
+    if (!writer.access.kinds.isOrdinary(object)) return writeOther(writer, object, prototype, from);
     refuseIterable(writer, object);
     return writer.header(KEYED, 0, from);
   }
@@ -100,7 +60,7 @@ export function writePlain(
 }
 
 /** Writes the properties `keys` of an object as those of a plain one. */
-function writeProperties(
+export function writeProperties(
   writer: Writer,
   object: Record<string, unknown>,
   keys: readonly string[],
@@ -126,7 +86,7 @@ export function writeByKeyList(
   return end;
 }
 
-function writeKeyed(
+export function writeKeyed(
   writer: Writer,
   object: Record<string, unknown>,
   keys: readonly string[],
@@ -173,30 +133,11 @@ export function writeSpecial(
   }
   if (kinds.isArrayBuffer(object)) return writeBuffer(writer, object, at);
   if (kinds.isSharedArrayBuffer(object)) return writer.shared(object, at);
-  if (kinds.isRegExp(object)) {
-    const end = writer.tag(REGEXP, at);
-    return writer.value(flagsOf(object), writer.value(sourceOf.call(object), end));
-  }
-  if (kinds.isBoxedPrimitive(object)) return writeBoxed(writer, object, at);
-  const wrapped = writeWrapped(writer, object, at);
-  if (wrapped >= 0) return wrapped;
-  const keys = keysOf(object);
-  const handled = keys.length === 0 ? writeHandle(writer, object, at) : -1;
-  if (handled >= 0) return handled;
-  if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
-    return writeByRuntime(writer, object, at);
-  }
-  // Reading a key of a proxy would run its trap.
-  if (inherits(kinds, prototype, kinds.isProxy)) {
-    return writeKeyed(writer, object as Record<string, unknown>, keys, at);
-  }
-  refuseIterable(writer, object);
-  if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
-  return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+  return writeOther(writer, object, prototype, at);
 }
 
 /** An async iterable that is an argument, or the result, is sent as a stream instead of being cloned. */
-function refuseIterable(writer: Writer, object: object): void {
+export function refuseIterable(writer: Writer, object: object): void {
   if (writer.depth === 1 && Symbol.asyncIterator in object) {
     throw writer.refuse(object, "it is an async iterable");
   }
@@ -207,7 +148,7 @@ function writeDate(writer: Writer, date: Date, at: number): number {
 }
 
 /** Writes an instance of a class, as KEYED if a property deleted by a getter would be read from the prototype. */
-function writeInstance(
+export function writeInstance(
   writer: Writer,
   object: Record<string, unknown>,
   prototype: object,
@@ -298,55 +239,6 @@ function writeLive(writer: Writer, collection: Collection, isMap: boolean, from:
   return { at, count, rest: NOTHING };
 }
 
-const unboxing: readonly ((this: unknown) => unknown)[] = [
-  Number.prototype.valueOf,
-  String.prototype.valueOf,
-  Boolean.prototype.valueOf,
-  BigInt.prototype.valueOf,
-];
-
-function writeBoxed(writer: Writer, object: object, from: number): number {
-  for (const unbox of unboxing) {
-    let primitive: unknown;
-    try {
-      primitive = unbox.call(object);
-    } catch {
-      continue; // boxes another primitive
-    }
-    return writer.value(primitive, writer.tag(BOXED, from));
-  }
-  throw writer.refuse(object, "it is a boxed symbol");
-}
-
-/** Determines the kind of an object from its structured clone. */
-function writeByRuntime(writer: Writer, object: object, from: number): number {
-  if (writer.isTransferred(object)) return writer.moved(object, from);
-  const { kinds } = writer.access;
-  const isException = (parent: object) => !kinds.isProxy(parent) && isDOMExceptionPrototype(parent);
-  if (inherits(kinds, object, isException)) return writeError(writer, object as Error, from);
-  let clone: object;
-  try {
-    // Deno refuses some objects only as the root of a clone, not as a part of it.
-    clone = writer.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
-  } catch (error) {
-    throw writer.refuse(object, (error as Error).message, { cause: error });
-  }
-  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.attach(object, from, false);
-  refuseIterable(writer, object);
-  const keys = keysOf(clone);
-  if (keys.length === 0 && kinds.isOrdinary(clone)) {
-    return writer.header(KEYED, 0, from);
-  }
-  // Properties of the object itself, since its parts may occur elsewhere, unless that would run getters again.
-  const source = keys.every((key) => isData(object, key)) ? object : clone;
-  return writeProperties(writer, source as Record<string, unknown>, keys, from);
-}
-
-function isData(object: object, key: string): boolean {
-  const property = getOwnPropertyDescriptor(object, key);
-  return property !== undefined && "value" in property;
-}
-
 /** Reads OBJECT at `at`, whose first word is `word`. */
 export function readObject(reader: Reader, at: number, word: number): object {
   const id = reader.i32[(at >> 2) + 1]!;
@@ -424,24 +316,4 @@ function readPart(reader: Reader, at: number): unknown {
     return normalizeNumber(reader.f64[(at >> 3) + 1]!);
   }
   return reader.value(at);
-}
-
-/** Reads REGEXP at `at`. */
-export function readRegExp(reader: Reader, at: number): RegExp {
-  const source = reader.value(at + VALUE_HEADER_BYTES);
-  const flags = reader.value(reader.next);
-  try {
-    return new RegExp(source as string, flags as string);
-  } catch {
-    throw reader.corrupt("pattern", at);
-  }
-}
-
-/** Reads BOXED at `at`. */
-export function readBoxed(reader: Reader, at: number): object {
-  const primitive = reader.value(at + VALUE_HEADER_BYTES);
-  if (typeof primitive === "object" || primitive === undefined) {
-    throw reader.corrupt("boxed value", at);
-  }
-  return Object(primitive) as object;
 }

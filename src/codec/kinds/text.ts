@@ -8,7 +8,7 @@ import { align8 } from "../../memory/align.ts";
 import { ASCII, NOT_ONE_BYTE, type TextAccess } from "../../runtimes/runtime.ts";
 import { canCompile, evaluate } from "../support/code-generation.ts";
 import type { Writer } from "../writer.ts";
-import { NO_HIGH, ONE_BYTE, SYMBOL, TWO_BYTE, VALUE_HEADER_BYTES } from "../tags.ts";
+import { NO_HIGH, ONE_BYTE, TWO_BYTE, VALUE_HEADER_BYTES } from "../tags.ts";
 
 /** Longest string written by the loop, in UTF-16 units. */
 export const SHORT_STRING_UNITS = 24;
@@ -91,11 +91,4 @@ export function readOneByte(
 ): string {
   if (units > access.loopUnits) return access.readOneByte(u8, start, start + units);
   return (readers[units] ??= createReader(units))(u8, start);
-}
-
-/** Writes a symbol of the global registry. Throws DataCloneError for others. */
-export function writeSymbol(writer: Writer, value: symbol, from: number): number {
-  const key = Symbol.keyFor(value);
-  if (key === undefined) throw writer.refuse(value, "only symbols of Symbol.for can be cloned");
-  return writeText(writer, key, writer.tag(SYMBOL, from));
 }

@@ -3,13 +3,11 @@
  */
 import { JSON, Set } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { brandOf, setBrand } from "../support/brands.ts";
+import { type Brand, brandOf, setBrand } from "../support/brands.ts";
 import type { Reader } from "../reader.ts";
 import type { Writer } from "../writer.ts";
-import { BorrowedRange, isBorrowed, writeBorrowed } from "./borrow.ts";
-import { isStructView } from "../support/struct-views.ts";
-import { ENVELOPE, REFERENCED, STREAM, VALUE_HEADER_BYTES } from "../tags.ts";
-import { StreamArgument } from "../support/stream-argument.ts";
+import { BorrowedRange, writeBorrowed } from "./borrow.ts";
+import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../tags.ts";
 import { Transfer } from "../support/transfer.ts";
 
 /**
@@ -53,7 +51,6 @@ export const WRAPPERS: readonly object[] = [
   Envelope.prototype,
   Transfer.prototype,
   BorrowedRange.prototype,
-  StreamArgument.prototype,
 ];
 
 /**
@@ -155,26 +152,19 @@ function describe(value: unknown): string {
   return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** Writes a wrapper; returns −1 if `object` is not a wrapper. */
-export function writeWrapped(writer: Writer, object: object, from: number): number {
-  const list = Transfer.listOf(object);
-  if (list !== undefined) {
-    if (!writer.mayMove) throw writer.refuse(object, "what an error carries cannot be moved");
+/** Writes a wrapper; -1: another feature does. */
+export function writeWrapper(writer: Writer, wrapper: object, brand: Brand, from: number): number {
+  if (typeof brand === "object") {
+    if (!writer.mayMove) throw writer.refuse(wrapper, "what an error carries cannot be moved");
     writer.unwrap();
-    writer.willMove(list);
-    return writer.value((object as Transfer).value, from);
+    writer.willMove(brand);
+    return writer.value((wrapper as Transfer).value, from);
   }
-  if (Envelope.is(object)) {
-    const at = writer.tag(ENVELOPE, from);
-    return writer.value(object.payload, writer.value(object.header, at));
+  if (brand === "envelope") {
+    const { header, payload } = wrapper as Envelope;
+    return writer.value(payload, writer.value(header, writer.tag(ENVELOPE, from)));
   }
-  if (StreamArgument.is(object)) {
-    return writer.header(STREAM | (Number(object.isReadable) << 8), object.index, from);
-  }
-  if (BorrowedRange.is(object)) return writeBorrowed(writer, object, from);
-  if (isBorrowed(object)) throw writer.refuse(object, "it is borrowed, and only for this task");
-  if (isStructView(object)) throw writer.refuse(object, "it is a view: copy what it shows");
-  return -1;
+  return brand === "borrow" ? writeBorrowed(writer, wrapper as BorrowedRange, from) : -1;
 }
 
 /** Reads ENVELOPE at `at`. */

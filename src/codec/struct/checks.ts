@@ -1,5 +1,5 @@
 /** The checks of structs and arrays that generated writers and views call. */
-import { propertyStep } from "../support/path.ts";
+import { propertyStep } from "../support/describe.ts";
 import { lengthOfTyped, Mismatch } from "./mismatch.ts";
 import type { ArrayShape } from "./shape.ts";
 

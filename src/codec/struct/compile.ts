@@ -6,7 +6,7 @@ import { JSON, Set } from "../../builtins.ts";
 import { evaluate, property } from "../support/code-generation.ts";
 import { bytesOf } from "../support/intrinsics.ts";
 import { defineValue } from "../support/own-property.ts";
-import { propertyStep } from "../support/path.ts";
+import { propertyStep } from "../support/describe.ts";
 import {
   checkEachKey,
   countElements,

@@ -1,26 +1,10 @@
-/**
- * The declaration of a task as encoder and decoder use it. Host and worker load it from the same module, so a record
- * contains only the position of each declared value.
- */
+/** The declaration of a task as encoder and decoder use it. */
+import type { DeclaredValue, Signature } from "../declared.ts";
 import { type ArgumentSchema, checkDeclaration } from "./declaration.ts";
 import type { Fields, Struct } from "./field-types.ts";
 import { codecOf } from "./shape-of.ts";
-import type { StructCodec } from "./struct-codec.ts";
 
-/** One declared value as encoder and decoder use it. */
-export interface DeclaredValue {
-  readonly codec: StructCodec<unknown, unknown>;
-  readonly isView: boolean;
-}
-
-/** By position; undefined if any value is accepted. */
-export type DeclaredValues = readonly (DeclaredValue | undefined)[];
-
-export interface Signature {
-  readonly args: DeclaredValues | undefined;
-  /** One element, or undefined if the result is not declared. */
-  readonly returns: DeclaredValues | undefined;
-}
+export type { DeclaredValue, DeclaredValues, Signature } from "../declared.ts";
 
 /** The signature of a task that declares `args` or `returns`. Throws InvalidArgumentError. */
 export function signatureOf(args: unknown, returns: unknown): Signature | undefined {

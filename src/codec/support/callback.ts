@@ -6,15 +6,12 @@ import { WeakSet } from "../../builtins.ts";
 import { STREAM } from "../tags.ts";
 import type { Writer } from "../writer.ts";
 import { brandOf, setBrand } from "./brands.ts";
+import { NO_FUNCTIONS } from "./refusal.ts";
 
 export type AnyCallback = (...args: unknown[]) => unknown;
 
 /** Kind of STREAM: the task gets a function. */
 export const CALLBACK_KIND = 2;
-
-const NO_FUNCTIONS =
-  "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
-  "back: callback()";
 
 /** The list of the call that is being made. */
 let collected: AnyCallback[] | undefined;
@@ -42,16 +39,21 @@ export function withCallbacks<Result>(list: AnyCallback[], make: () => Result): 
   }
 }
 
-/** Writes a callback, or throws DataCloneError. */
-export function writeFunction(writer: Writer, value: unknown, from: number): number {
+/** Writes a callback; -1: the value is none. Throws DataCloneError if its call keeps no list. */
+export function writeCallback(
+  writer: Writer,
+  value: unknown,
+  _prototype: object | null,
+  from: number,
+): number {
   const brand = typeof value === "function" ? brandOf(value) : undefined;
-  const isCallback = typeof brand === "function";
-  if (isCallback && collected !== undefined) {
-    const known = collected.indexOf(brand);
-    const index = known < 0 ? collected.push(brand) - 1 : known;
-    return writer.header(STREAM | (CALLBACK_KIND << 8), index, from);
+  if (typeof brand !== "function") return -1;
+  if (collected === undefined) {
+    const error = writer.refuse(value, NO_FUNCTIONS);
+    refusals.add(error);
+    throw error;
   }
-  const error = writer.refuse(value, NO_FUNCTIONS);
-  if (isCallback) refusals.add(error);
-  throw error;
+  const known = collected.indexOf(brand);
+  const index = known < 0 ? collected.push(brand) - 1 : known;
+  return writer.header(STREAM | (CALLBACK_KIND << 8), index, from);
 }

@@ -1,4 +1,4 @@
-/** Describes values in messages of errors. */
+/** Describes values and their places in messages of errors. */
 import { JSON } from "../../builtins.ts";
 import { typedArrayName } from "./intrinsics.ts";
 
@@ -40,4 +40,11 @@ function describeObject(value: object | null): string {
 
 function excerpt(text: string): string {
   return text.length <= MAX_EXCERPT_UNITS ? text : `${text.slice(0, MAX_EXCERPT_UNITS)}…`;
+}
+
+/** The step to a property: `.name`, or `["a key"]` if the key is not an identifier. */
+export function propertyStep(key: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+    ? `.${key}`
+    : `[${JSON.stringify(key)}]`;
 }

@@ -3,7 +3,8 @@
  * that were being written, so that it costs nothing during encoding. Runs no getter again.
  */
 
-import { JSON, Map, Set } from "../../builtins.ts";
+import { Map, Set } from "../../builtins.ts";
+import { propertyStep } from "./describe.ts";
 import { Transfer } from "./transfer.ts";
 
 const mapForEach: (
@@ -61,13 +62,6 @@ function unwrapped(value: unknown): unknown {
 
 function step(key: string, isArray: boolean): string {
   return isArray && /^\d+$/.test(key) ? `[${key}]` : propertyStep(key);
-}
-
-/** The step to a property: `.name`, or `["a key"]` if the key is not an identifier. */
-export function propertyStep(key: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
-    ? `.${key}`
-    : `[${JSON.stringify(key)}]`;
 }
 
 function keyText(key: unknown): string {

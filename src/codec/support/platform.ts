@@ -5,6 +5,7 @@
  */
 import { Set, WeakMap } from "../../builtins.ts";
 import type { ObjectKinds } from "../../runtimes/runtime.ts";
+import { inherits } from "./prototypes.ts";
 
 const LANGUAGE: readonly string[] =
   ("Object Function Array Number String Boolean Symbol BigInt Date RegExp Map Set Error EvalError " +
@@ -42,17 +43,4 @@ function isGlobalClass(constructor: object, prototype: object): boolean {
 /** Whether `prototype` or one it inherits from belongs to the platform. */
 export function isPlatformObject(kinds: ObjectKinds, prototype: object): boolean {
   return inherits(kinds, prototype, (parent) => isOfPlatform(kinds, parent));
-}
-
-/** Whether `prototype`, or one it inherits from, matches. Ends at a proxy, whose traps it does not run. */
-export function inherits(
-  kinds: ObjectKinds,
-  prototype: object,
-  isIt: (parent: object) => boolean,
-): boolean {
-  for (let next: object | null = prototype; next !== null; next = Object.getPrototypeOf(next)) {
-    if (isIt(next)) return true;
-    if (kinds.isProxy(next)) return false;
-  }
-  return false;
 }

@@ -1,6 +1,12 @@
 /** The error for a value outside the structured-clone set. */
 import { DataCloneError } from "../../errors.ts";
 
+export const NO_FUNCTIONS: string =
+  "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
+  "back: callback()";
+/** No feature knows the kind of the value. */
+export const NO_FEATURE = "no feature that sends values of this kind is loaded";
+
 export function refusal(path: string, reason: string, options?: ErrorOptions): DataCloneError {
   return new DataCloneError(
     `${path} cannot be cloned: ${reason.endsWith(".") ? reason.slice(0, -1) : reason}.`,

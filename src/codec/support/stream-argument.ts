@@ -1,3 +1,5 @@
+import { STREAM } from "../tags.ts";
+import type { Writer } from "../writer.ts";
 import { brandOf, setBrand } from "./brands.ts";
 
 /** Takes the place of an argument whose items are sent as they come. */
@@ -16,4 +18,16 @@ export class StreamArgument {
   static is(object: object): object is StreamArgument {
     return brandOf(object) === "stream";
   }
+}
+
+/** Writes a StreamArgument; -1: the value is none. */
+export function writeStreamArgument(
+  writer: Writer,
+  value: unknown,
+  _prototype: object | null,
+  from: number,
+): number {
+  if (!StreamArgument.is(value as object)) return -1;
+  const { index, isReadable } = value as StreamArgument;
+  return writer.header(STREAM | (Number(isReadable) << 8), index, from);
 }

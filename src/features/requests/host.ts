@@ -1,5 +1,6 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { writeCallback } from "../../codec/support/callback.ts";
 import { createRequests } from "../../api/pool/host-requests.ts";
 import type { PoolParts } from "../../api/pool/parts.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
@@ -14,6 +15,8 @@ const receive = (host: PoolParts, lane: Lane, message: RequestMessage): void =>
 export const requests: HostFeature = {
   name: "requests",
   needs: ["keys", "limits"],
+
+  writeValue: writeCallback,
 
   records: {
     [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),

@@ -3,6 +3,7 @@ import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import type { PoolParts } from "../../api/pool/parts.ts";
 import { createSources, createStreams } from "../../api/pool/streams.ts";
+import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import { takeItems } from "../../host/streams/stream-records.ts";
@@ -18,6 +19,8 @@ const receive = (host: PoolParts, lane: Lane, message: ArgumentMessage): void =>
 export const streams: HostFeature = {
   name: "streams",
   needs: ["limits"],
+
+  writeValue: writeStreamArgument,
 
   records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
   messages: { credit: receive, cancel: receive },

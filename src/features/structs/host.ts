@@ -1,4 +1,5 @@
 /** Declared shapes of arguments and results, and their validation: the host's side. */
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { structValues } from "../../codec/struct/structs.ts";
 
-export const structs: HostFeature = { name: "structs" };
+export const structs: HostFeature = { ...structValues };

@@ -1,4 +1,5 @@
 /** Values that ordinary payloads do not have: the host's side. */
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { rareValues } from "../../codec/rare-values.ts";
 
-export const values: HostFeature = { name: "values" };
+export const values: HostFeature = { ...rareValues };

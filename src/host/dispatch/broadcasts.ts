@@ -3,7 +3,7 @@
  * takes any other call.
  */
 import { AggregateError, Map, Promise } from "../../builtins.ts";
-import type { DeclaredValues, Signature } from "../../codec/struct/signature.ts";
+import type { DeclaredValues, Signature } from "../../codec/declared.ts";
 import { HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Lane } from "../lanes/lane.ts";

@@ -2,7 +2,7 @@
  * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets an observer follow a call
  * if anybody wants that. Otherwise it costs one check.
  */
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Submitter } from "./submitter.ts";

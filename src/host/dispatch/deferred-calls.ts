@@ -3,7 +3,7 @@
  * when the call is made.
  */
 import { HeddleError } from "../../errors.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";

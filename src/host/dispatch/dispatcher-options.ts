@@ -1,5 +1,5 @@
 /** What the dispatcher is created with. */
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { TaskTimings } from "../../metering/task-timings.ts";

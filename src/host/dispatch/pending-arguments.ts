@@ -4,8 +4,7 @@
  */
 import { Promise } from "../../builtins.ts";
 import { withContext } from "../calls/with-context.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
-import { Transfer } from "../../codec/support/transfer.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { endStreams } from "../../streams/open-source.ts";
@@ -106,11 +105,10 @@ export function redeclare(
     const context = values.pop();
     values = [...withContext(values, context, declared.length)];
   }
-  if (snapshot.transfer.length > 0) {
-    const free = values.findIndex((_, position) => declared[position] === undefined);
-    if (free >= 0) values[free] = new Transfer(values[free], snapshot.transfer);
-  }
-  return snapshots.capture(values, ARGUMENTS, declared);
+  // Structs carry no buffers, so without any other argument nothing moves.
+  const hasOther = values.some((_, position) => declared[position] === undefined);
+  const moved = hasOther ? snapshot.transfer : undefined;
+  return snapshots.capture(values, ARGUMENTS, declared, undefined, moved);
 }
 
 /** Marks rejections of the promises as handled when their call is refused: the caller gets the refusal only. */

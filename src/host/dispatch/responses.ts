@@ -1,6 +1,6 @@
 /** Reads the responses of a lane and settles their calls. */
 import { normalizeNumber } from "../../codec/kinds/numbers.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { damagedFrame } from "../../lane/endpoint.ts";
 import {
   countOf,

@@ -12,7 +12,7 @@ import {
   isCallbackRefusal,
   withCallbacks,
 } from "../../codec/support/callback.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import {
   ARGUMENTS,
   countDeclared,

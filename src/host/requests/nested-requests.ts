@@ -1,6 +1,6 @@
 /** Makes the nested calls that workers request. */
 import { Promise } from "../../builtins.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { HeddleError, InvalidArgumentError } from "../../errors.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { NestedSettings } from "../../protocol/host-requests.ts";

@@ -3,7 +3,7 @@
  */
 import { MessagePort, Set } from "../../builtins.ts";
 import { transfer } from "../../codec/kinds/wrappers.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
 

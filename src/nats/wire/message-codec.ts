@@ -2,6 +2,7 @@
  * Values to messages and back, by the codec of the rings. Buffers that a ring would pass beside its record follow the
  * values in the message. What only a thread of the same process can get is refused, by its path.
  */
+import { useInHost } from "../../api/pool/feature.ts";
 import { encodingError } from "../../codec/codec.ts";
 import { Decoder } from "../../codec/decoder.ts";
 import { Encoder } from "../../codec/encoder.ts";
@@ -10,6 +11,7 @@ import { isError } from "../../codec/kinds/errors.ts";
 import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
 import { PENDING } from "../../codec/tags.ts";
 import { DataCloneError, HeddleError, ProtocolError } from "../../errors.ts";
+import { hostFeatures } from "../../features/host.ts";
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -53,6 +55,7 @@ export class MessageCodec {
   #memory: Memory = viewMemory(new SharedArrayBuffer(64 * 1024));
 
   constructor(access: CodecAccess, maxPayloadBytes: number) {
+    useInHost(hostFeatures); // a program that only connects creates no pool
     this.#access = access;
     this.maxPayloadBytes = maxPayloadBytes;
     this.#decoder = new Decoder(access, undefined, this.#sharedBuffers);

@@ -5,7 +5,7 @@
 import { AbortController, Map, Promise } from "../../builtins.ts";
 import type { Codec } from "../../codec/codec.ts";
 import { isError } from "../../codec/kinds/errors.ts";
-import type { DeclaredValues } from "../../codec/struct/signature.ts";
+import type { DeclaredValues } from "../../codec/declared.ts";
 import { DataCloneError, DeadlockError } from "../../errors.ts";
 import { ARGUMENTS, RESULT_NAME } from "../../lane/snapshot.ts";
 import { StandaloneValues } from "../../lane/standalone-values.ts";

@@ -67,12 +67,12 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "structs and validation": [
     /^codec\/struct\//,
-    /^codec\/support\/struct-views\./,
     /^api\/tasks\/(validation|standard-schema)\./,
   ],
+  // Not of them: what refuses proxies and marked objects, which ordinary values may be; descriptions of values, which checks of
+  // options use; and agreements through `globalThis`, the seams between copies of heddle (brands, struct views, realm/handles).
   "rare values": [
-    /^codec\/(kinds\/(borrow|handles|wrappers)|support\/(transfer|uncloneable|platform|describe|path))\./,
-    /^realm\/handles\./,
+    /^codec\/(rare-values|kinds\/(borrow|handles|wrappers|other-objects)|support\/(transfer|platform|path))\./,
   ],
   "mirrored lanes": [
     /^lane\/mirror\//,

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { copyWithout, featureNames, withDependents } from "./without.ts";
+
+test("a feature goes with what needs it", () => {
+  for (const name of featureNames) expect(withDependents([name])).toContain(name);
+  expect(withDependents(featureNames).toSorted()).toEqual(featureNames.toSorted());
+});
+
+test("a copy has neither the folders of what is gone nor their lines", () => {
+  const [name = ""] = featureNames;
+  const gone = withDependents([name]);
+  const folder = copyWithout([name]);
+  const list = readFileSync(join(folder, "src/features/host.ts"), "utf8");
+  for (const feature of featureNames) {
+    const isGone = gone.includes(feature);
+    expect([feature, existsSync(join(folder, "src/features", feature))]).toEqual([
+      feature,
+      !isGone,
+    ]);
+    if (isGone) expect(list).not.toMatch(new RegExp(`"\\./${feature}/|^  ${feature},$`, "m"));
+  }
+  expect(readFileSync(join(folder, "src/mod.ts"), "utf8")).toContain("createPool");
+});
