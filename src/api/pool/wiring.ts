@@ -134,7 +134,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       now,
       setTimeout,
       placement: balancer === "adaptive"
-        ? new Placement(depth, awakeCount)
+        ? new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1)
         : provided.chooser!(balancer, depth),
       backpressure: provided.bound?.(this) ?? UNBOUNDED,
       createSender: this.createSender,
