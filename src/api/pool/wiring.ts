@@ -72,10 +72,10 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   constructor(spec: PoolSpec) {
     const spawn = startThreads(spec);
     this.spec = spec;
-    const { options, runtime, workerEntry: { mark, url } } = spec;
+    const { options, runtime, workerEntry: { mark, library } } = spec;
     const { maxPayloadBytes, spinMs } = options;
     // In a bundle, heddle's frames are in the program's file.
-    this.ownFolder = mark === undefined ? new URL("../", url).pathname : undefined;
+    this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
     if (options.metrics || options.debug !== undefined) provided.observe?.(this);
     const start = this.#createStart();
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
