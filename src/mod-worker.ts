@@ -4,8 +4,10 @@
  * @module
  */
 import { workerFeatures } from "./features/worker.ts";
+import { serve, serveThread } from "./worker/entry.ts";
 import { useInWorker } from "./worker/feature.ts";
 
 useInWorker(workerFeatures);
+serveThread();
 
-export { serve } from "./worker/entry.ts";
+export { serve };

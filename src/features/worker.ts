@@ -1,6 +1,7 @@
 /** The features of a worker: one line each. */
 import { inline } from "./inline/worker.ts";
 import { limits } from "./limits/worker.ts";
+import { map } from "./map/worker.ts";
 import { mirror } from "./mirror/worker.ts";
 import { observe } from "./observe/worker.ts";
 import { profile } from "./profile/worker.ts";
@@ -21,5 +22,6 @@ export const workerFeatures: readonly WorkerFeature[] = [
   observe,
   profile,
   requests,
+  map,
   mirror,
 ];

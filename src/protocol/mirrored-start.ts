@@ -10,47 +10,46 @@ import { SpscRing } from "../ring/spsc-ring.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import type { WorkerStart } from "./start-data.ts";
 
-type Memory =
-  | "lane"
-  | "hostControl"
-  | "active"
-  | "taskTimings"
-  | "abortEpochs"
-  | "metrics";
+/** Start data of the feature. */
+export interface MirrorData {
+  readonly ringSizes: RingSizes;
+  readonly timingBytes: number;
+}
 
-export type MirroredStart =
-  & Omit<WorkerStart, Memory>
-  & { readonly mirror: { readonly ringSizes: RingSizes; readonly timingBytes: number } };
+type Memory = "lane" | "hostControl" | "active" | "taskTimings";
+
+/** Start data that is posted: numbers in place of memory. */
+export type MirroredStart = Omit<WorkerStart, Memory>;
 
 const NO_MEMORY: Readonly<Record<Memory, undefined>> = {
   lane: undefined,
   hostControl: undefined,
   active: undefined,
   taskTimings: undefined,
-  abortEpochs: undefined,
-  metrics: undefined,
 };
 
-/** What is posted: numbers in place of memory. */
 export function withoutMemory(start: WorkerStart, ringSizes: RingSizes): MirroredStart {
-  const mirror = { ringSizes, timingBytes: start.taskTimings.byteLength };
-  return { ...start, ...NO_MEMORY, mirror };
+  const shared = Object.entries(start.features).filter(([, data]) =>
+    data instanceof SharedArrayBuffer
+  );
+  const none = Object.fromEntries(shared.map(([name]) => [name, undefined]));
+  const mirror: MirrorData = { ringSizes, timingBytes: start.taskTimings.byteLength };
+  return { ...start, ...NO_MEMORY, features: { ...start.features, ...none, mirror } };
 }
 
-/** The worker's own memory. Only messages tell it of aborts, and nobody reads what it measures of single calls. */
+/** The worker's own memory. Features get none: only messages tell it of aborts. */
 export function withMemory(
-  { mirror: { ringSizes, timingBytes }, ...others }: MirroredStart,
+  start: MirroredStart,
+  { ringSizes, timingBytes }: MirrorData,
 ): WorkerStart {
   const lane = new SharedArrayBuffer(laneBytes(ringSizes));
   SpscRing.create(lane, REQUEST_RING, ringSizes.requests);
   SpscRing.create(lane, responseRing(ringSizes.requests), ringSizes.responses);
   return {
-    ...others,
+    ...start,
     lane,
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
     active: [AwakeCount.create()],
     taskTimings: new SharedArrayBuffer(timingBytes),
-    abortEpochs: new SharedArrayBuffer(0),
-    metrics: undefined,
   };
 }

@@ -76,8 +76,6 @@ export interface PoolStart {
   readonly cores: number;
   /** Measurements of the pool's workers (task-timings.ts). */
   readonly taskTimings: SharedArrayBuffer;
-  /** Which calls were aborted (sync/abort-epochs.ts). */
-  readonly abortEpochs: SharedArrayBuffer;
   /** Longest spin for the next call, in milliseconds. */
   readonly spinMs: number;
   /** Task functions by index in the pool's task table. */
@@ -92,18 +90,25 @@ export interface PoolStart {
   readonly poolName: string;
   readonly setup: string | undefined;
   readonly data: unknown;
-  /** The URL of the module of the option `context`. */
-  readonly context: string | undefined;
-  /** Memory for `metrics: true` (call-metrics.ts). */
-  readonly metrics: SharedArrayBuffer | undefined;
-  /** When the pool was created, on the shared clock, if the worker prints its waits (`debug`). */
-  readonly printsWaitsFromMs: number | undefined;
   /** Standard streams that the worker writes itself. */
   readonly directOutputs: readonly OutputName[];
   /** Limits of its thread. */
   readonly limits: WorkerLimits;
-  /** Memory in bytes above which the worker reports that it is full. Infinity: never. */
-  readonly maxMemory: number;
+  /**
+   * What features give to their side of the worker, by their names. Memory that threads share stands alone: where they share none,
+   * the worker gets none.
+   */
+  readonly features: Readonly<Record<string, unknown>>;
+}
+
+/** Start data of the feature "observe". */
+export interface ObserveData {
+  /** Memory for `metrics: true` (call-metrics.ts). */
+  readonly metrics: SharedArrayBuffer | undefined;
+  /** When the pool was created, on the shared clock, if the worker prints its waits (`debug`). */
+  readonly printsWaitsFromMs: number | undefined;
+  /** The URL of the module of the option `context`. */
+  readonly context: string | undefined;
 }
 
 /** Host to worker. WAKE: check the rings (sent only to a worker parked in its event loop). */

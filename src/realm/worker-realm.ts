@@ -54,8 +54,8 @@ export interface WorkerRealm {
   readonly teardowns: (() => unknown)[];
   /** Sends an event to the caller of the running task. Undefined until the worker is ready. */
   emit: ((value: unknown) => void) | undefined;
-  /** What `host` and `currentPool` use. */
-  readonly requests: TaskRequests;
+  /** What `host` and `currentPool` use. Undefined: they cannot be used. */
+  readonly requests: TaskRequests | undefined;
   /** Words of the first thread, of each worker above this one, and of this one (thread-hooks.ts), for pools created in it. */
   readonly active: readonly ThreadWords[];
   readonly shared: SharedRealm;

@@ -1,16 +1,11 @@
 /**
- * Main module of a worker thread: the only module whose import has effects. A host where no thread can start imports it as
- * well, to serve workers on its own thread (`api/pool/host-worker.ts`).
- *
- * Waits for its start data, loads the tasks, builds the worker's side of the lane, reports that it is ready and enters
- * the loop.
+ * What a worker does: waits for its start data, loads the tasks, builds its side of the lane, reports that it is ready and
+ * enters the loop. `mod-worker.ts` calls `serveThread` when it has attached the features. A host where no thread can start
+ * imports that as well, to serve workers on its own thread.
  */
 import { Promise } from "../builtins.ts";
-import { Codec } from "../codec/codec.ts";
-import { textOf } from "../codec/kinds/errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
 import { links } from "../lane/links.ts";
-import type { WorkerMirror } from "../lane/mirror/worker-mirror.ts";
 import {
   BEGUN,
   HOST_PARKED_WORD,
@@ -22,23 +17,11 @@ import {
   WANTS_SPACE,
 } from "../lane/layout.ts";
 import { TaskTimer } from "../metering/task-timings.ts";
-import { CallMeter } from "../metering/call-metrics.ts";
-import { GaugeWriter } from "../metering/worker-gauges.ts";
-import { debugLine } from "../metering/debug-line.ts";
-import { unpackReason } from "../protocol/abort-reason.ts";
-import type { MirroredStart } from "../protocol/mirrored-start.ts";
 import {
-  type AbortMessage,
   FLUSH,
-  type HostMessage,
-  type NoticeMessage,
-  type ProfileMessage,
-  type ProfileResponse,
   type SharedMessage,
   type StartOutcome,
-  type StreamMessage,
   WAKE,
-  type WorkerMessage,
   type WorkerStart,
 } from "../protocol/start-data.ts";
 import { WorkerStartError } from "../errors.ts";
@@ -47,45 +30,33 @@ import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
-import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
-import type { PayloadPort } from "../runtimes/runtime.ts";
 import { unpackData } from "../shared-entry.ts";
 import { VERSION } from "../version.ts";
-import { IN_BROWSER, ON_HOST } from "./requests/host-requests.ts";
+import { seams } from "./feature.ts";
 import { WorkerLoop } from "./loop.ts";
 import { announceEnd, setLife } from "./life.ts";
-import { MemoryWatch } from "./memory-watch.ts";
-import { followEndpoint, openMirrored } from "./mirrored.ts";
-import { type Notice, postNotice } from "./notices.ts";
 import { Replies } from "./replies.ts";
-import type { ResultStreams } from "./streams/result-streams.ts";
-import { load, type LoadedTasks, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
+import { load, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
 import type { Serve, Site } from "./site.ts";
-import { RareParts } from "./rare-parts.ts";
+import { WorkerCore } from "./worker-core.ts";
 
 const runtime = currentRuntime;
 
-/** A worker of a site, with what its functions share. */
-interface Served extends Site {
-  post: (message: WorkerMessage, transfer?: readonly unknown[]) => void;
-  isLeaving: boolean;
-}
-
 /** Serves a worker: returns what takes its messages, the start data first. */
 export const serve: Serve = (site) => {
-  const served: Served = { ...site, post: site.parent.post, isLeaving: false };
   let receive: ((message: unknown) => void) | undefined;
   return (message) => {
-    if (receive === undefined) receive = begin(message as WorkerStart, served);
+    if (receive === undefined) receive = begin(message as WorkerStart, site);
     else receive(message);
   };
 };
 
-/** Serves the host of this thread. */
-function serveThread(): void {
+/** Serves the host of this thread, unless it is a host itself. */
+export function serveThread(): void {
+  if (seams.hostWorkers?.() !== undefined) return;
   const parent = runtime.parent();
   parent.onUncaught((error) =>
     parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
@@ -108,78 +79,63 @@ function serveThread(): void {
 }
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
-function isMarked(
-  message: unknown,
-): message is AbortMessage | HostMessage | SharedMessage | NoticeMessage {
+function isMarked(message: unknown): message is { readonly heddle: string } {
   return typeof message === "object" && message !== null && "heddle" in message;
 }
 
 /** Starts serving the pool that the start data describes. Returns what takes further messages. */
-function begin(given: WorkerStart | MirroredStart, site: Served): (message: unknown) => void {
-  const { start, mirror } = "mirror" in given
-    ? openMirrored(given, site, runtime.now)
-    : { start: given, mirror: undefined };
-  const { parent, post } = site;
+function begin(given: WorkerStart, site: Site): (message: unknown) => void {
+  if (given.version !== VERSION) return refuse(given, site);
+  const core = new WorkerCore(given, site, runtime, seams.starts);
+  const { start } = core;
   setLife(start, BEGUN);
-  let loop: WorkerLoop | undefined;
-  const { workerId, maxPayloadBytes } = start;
-  const origin = workerId + 1;
-  const codec = new Codec({ access: runtime, origin, maxPayloadBytes, allowsBorrow: false });
-  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
-  const port = runtime.openPort(start.payloadPort);
-  const notify: (message: Notice) => void = site.isHost || mirror !== undefined || !runtime.blocks
-    ? post
-    : (message) => postNotice(port, post, message);
-  const rare = new RareParts(start.abortEpochs, {
-    codec,
-    control,
-    post: notify,
-    refusal: site.isHost ? ON_HOST : runtime.blocks ? undefined : IN_BROWSER,
-  });
-  const realm = createRealm(start, notify, rare);
+  const realm = core.realm = createRealm(core);
   const receive = (message: unknown): void => {
-    if (message === WAKE) loop?.onWakeMessage();
+    if (message === WAKE) core.loop?.onWakeMessage();
     else if (isMarked(message)) {
-      if (message.heddle === "notice") realm.shared.take();
-      else if (message.heddle === "shared") realm.shared.receive?.(message.body);
-      else if (message.heddle === "profile") void profile(message);
-      else if (message.heddle === "answer") rare.requests.onAnswer(message);
-      else if (message.heddle === "mirror") {
-        mirror!.receive(message);
-        loop?.onWakeMessage();
-      } else onMarked(message, rare, loop);
-    } else if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
+      const { heddle: name } = message;
+      if (name === "notice") realm.shared.take();
+      else if (name === "shared") realm.shared.receive?.((message as SharedMessage).body);
+      else for (const take of seams.messages.get(name) ?? []) take(message as never, core);
+    } else flushIfAsked(message, site, core.post);
   };
-  if (start.directOutputs.length > 0) parent.writeDirectly(start.directOutputs);
-  if (start.version !== VERSION) {
-    refuse(start.version, site);
-    return receive;
-  }
-  const endpoint = createEndpoint(start, codec, port);
-  realm.shared.take = () => takeNotices(endpoint, receive);
-  parent.onExit(() => announceEnd(start));
+  if (start.directOutputs.length > 0) site.parent.writeDirectly(start.directOutputs);
+  const { messages } = core.endpoint = createEndpoint(core);
+  // What the host has posted on the payload port, where a worker that waits without its event loop finds it.
+  realm.shared.take = () => {
+    for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
+      receive(next);
+    }
+  };
+  site.parent.onExit(() => announceEnd(start));
   site.enter(realm, start, () => {
-    load(start, realm, runtime, site.known).then((loaded) => {
-      if ("heddle" in loaded) {
-        announceStart(loaded, start, port, site);
+    load(core).then((outcome) => {
+      if (outcome.heddle === "failed") {
+        announceStart(outcome, core);
         exitSoon(1, site);
         return;
       }
-      const early = { endpoint, control, rare, port, mirror, notify };
-      const made = loop = createLoop(start, realm, early, loaded, site);
-      realm.emit = (value) => made.events.emit(value);
-      announceStart({ heddle: "ready", tasks: loaded.descriptions }, start, port, site);
-      made.start();
+      for (const onLoaded of core.onLoaded) onLoaded();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      void promise.then(() => core.onOutside()); // in the context of now, whenever it is resolved
+      core.callOutside = resolve;
+      const loop = core.loop = createLoop(core);
+      const { emit } = seams;
+      if (emit !== undefined) realm.emit = (value) => emit(value, core);
+      announceStart(outcome, core);
+      loop.start();
     }).catch(site.crash);
   });
   return receive;
 }
 
-function createRealm(
-  start: WorkerStart,
-  notify: (message: Notice) => void,
-  rare: RareParts,
-): WorkerRealm {
+/** Its host waits for the last output of this worker. */
+function flushIfAsked(message: unknown, { parent }: Site, post: WorkerCore["post"]): void {
+  if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
+}
+
+function createRealm(core: WorkerCore): WorkerRealm {
+  const { start } = core;
   let data: unknown;
   const realm: WorkerRealm = {
     isLoading: true,
@@ -193,7 +149,7 @@ function createRealm(
       context: undefined,
     }),
     get modules() {
-      return modulesOf(start);
+      return modulesOf(core);
     },
     get bareTasks() {
       const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
@@ -203,10 +159,10 @@ function createRealm(
     teardowns: [],
     emit: undefined,
     get requests() {
-      return rare.taskRequests;
+      return seams.requests && core.part(seams.requests);
     },
     shared: {
-      post: (body) => notify({ heddle: "shared", body }),
+      post: (body) => core.notify({ heddle: "shared", body }),
       receive: undefined,
       take: () => {},
     },
@@ -215,19 +171,7 @@ function createRealm(
   return realm;
 }
 
-/** Takes what the host has posted on the payload port, where a worker that waits without its event loop finds it. */
-function takeNotices({ messages }: Endpoint, receive: (message: unknown) => void): void {
-  for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
-    receive(next);
-  }
-}
-
-function announceStart(
-  outcome: StartOutcome,
-  start: WorkerStart,
-  port: PayloadPort,
-  { post }: Served,
-): void {
+function announceStart(outcome: StartOutcome, { start, port, post }: WorkerCore): void {
   // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
   const isTold = outcome.heddle === "failed" || outcome.tasks !== undefined;
   if (isTold && runtime.blocks) port.post(outcome, []);
@@ -236,155 +180,63 @@ function announceStart(
 }
 
 /** A bundle names the heddle of the machine that made it, where another version may be installed by now. */
-function refuse(version: string, site: Served): void {
-  const message = `heddle ${version} has started a worker of heddle ${VERSION}: bundle again.`;
-  site.post({
+function refuse(start: WorkerStart, site: Site): (message: unknown) => void {
+  const { post } = site.parent;
+  if (start.lane !== undefined) setLife(start, BEGUN);
+  const message =
+    `heddle ${start.version} has started a worker of heddle ${VERSION}: bundle again.`;
+  post({
     heddle: "failed",
     part: "module",
     error: packReasonOf(runtime, new WorkerStartError(message)),
   });
   exitSoon(1, site);
+  return (message) => flushIfAsked(message, site, post);
 }
 
-function onMarked(
-  message: AbortMessage | StreamMessage,
-  rare: RareParts,
-  loop: WorkerLoop | undefined,
-): void {
-  const { slot, generation } = message;
-  switch (message.heddle) {
-    case "abort":
-      rare.signals.deliver(slot, generation, unpackReason(runtime, message.reason));
-      loop?.streams?.cancel(slot, generation);
-      break;
-    case "credit":
-      loop?.streams?.acknowledge(slot, generation, message.batches);
-      break;
-    case "cancel":
-      loop?.streams?.cancel(slot, generation);
-      break;
-    case "items":
-    case "end":
-      loop?.argumentStreams?.onMessage(message);
-  }
-}
-
-/** Takes a CPU profile of this thread. The code for that is loaded when it is used. */
-async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
-  let response: ProfileResponse;
-  try {
-    const { profileThread } = await import("../runtimes/profiler.ts");
-    response = { profile: await profileThread(durationMs) };
-  } catch (error) {
-    response = { reason: textOf(error) };
-  }
-  port.postMessage(response);
-}
-
-/** What a worker has before it loads its tasks. */
-interface EarlyParts {
-  readonly endpoint: Endpoint;
-  readonly control: Int32Array<SharedArrayBuffer>;
-  readonly rare: RareParts;
-  readonly port: PayloadPort;
-  /** If it shares no memory with its host. */
-  readonly mirror: WorkerMirror | undefined;
-  readonly notify: (message: Notice) => void;
-}
-
-function createLoop(
-  start: WorkerStart,
-  realm: WorkerRealm,
-  { endpoint, control, rare, port, mirror, notify }: EarlyParts,
-  { tasks, named, context }: LoadedTasks,
-  site: Served,
-): WorkerLoop {
-  const { parent, post, isHost } = site;
+function createLoop(core: WorkerCore): WorkerLoop {
+  const { start, endpoint, control, signals, site, port, staysInLoop } = core;
   links.current?.attach(endpoint, port, () => loop.onWakeMessage());
-  if (mirror !== undefined) followEndpoint(mirror, endpoint, start);
   const hostWords = new Int32Array(start.hostControl);
-  const replies = new Replies(
+  const replies = core.replies = new Replies(
     endpoint,
-    mirror ?? new HostWaker(hostWords, HOST_PARKED_WORD, parent.post, WAKE),
-    mirror ?? new SpaceFlag(control, WANTS_SPACE),
-    mirror ?? new SpaceFlag(control, REQUEST_SPACE),
+    signals ?? new HostWaker(hostWords, HOST_PARKED_WORD, site.parent.post, WAKE),
+    signals ?? new SpaceFlag(control, WANTS_SPACE),
+    signals ?? new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
-  const staysInLoop = isHost || mirror !== undefined;
+  replies.isOther = seams.results?.is;
   const WorkerParker = staysInLoop ? HostThreadParker : Parker;
-  const maxMemory = isHost ? Infinity : start.maxMemory;
   const active = new AwakeCount(start.active, start.cores);
-  const gauges = new GaugeWriter(start.lane);
-  const sharedNow = (): number => runtime.originMs + runtime.now();
-  const meter = start.metrics && new CallMeter(start.metrics, tasks.length, sharedNow);
   const loop: WorkerLoop = new WorkerLoop({
+    core,
     runtime,
     endpoint,
     replies,
     parker: new WorkerParker(control, PARKED_WORD, active.words),
     active,
     control,
-    tasks,
+    tasks: core.tasks,
+    wraps: core.wraps,
     maxConcurrency: start.maxConcurrency,
-    times: new TaskTimer(
-      start.taskTimings,
-      runtime.now,
-      meter && ((task, tenths) => meter.ended(task, tenths)),
-    ),
-    meter,
-    context,
-    gauges,
-    onParked: start.printsWaitsFromMs === undefined ? undefined : parkPrinter(start, sharedNow),
-    rare,
-    post,
-    callBack: (call, index, args) =>
-      rare.requests.request(["callback", index], args, undefined, call),
+    times: new TaskTimer(start.taskTimings, runtime.now, core.onRun),
+    gauges: core.gauges,
+    onParked: core.onParked,
     spinMs: staysInLoop ? 0 : start.spinMs,
     hostWords,
-    mayBlock: !staysInLoop,
-    onTurn: maxMemory === Infinity && start.metrics === undefined
-      ? undefined
-      : watchMemory(maxMemory, gauges, notify),
-    isTerminating: parent.isTerminating,
-    onClose: () => void leave(realm, loop.streams, site),
+    onTurn: core.onTurn,
+    isTerminating: site.parent.isTerminating,
+    onClose: () => void leave(core),
     onCrash: site.crash,
   });
-  rare.start({ endpoint, replies, loop, tasks, named });
   return loop;
 }
 
-function createEndpoint(start: WorkerStart, codec: Codec, port: PayloadPort): Endpoint {
+function createEndpoint({ start, codec, port }: WorkerCore): Endpoint {
   const requests = SpscRing.attach(start.lane, REQUEST_RING);
   const responses = SpscRing.attach(start.lane, responseRing(start.requestCapacity));
   const consumer = links.current?.takeConsumer(requests) ?? requests.takeConsumer();
   return new Endpoint(responses.takeProducer(), consumer, codec, port);
-}
-
-function parkPrinter(
-  { printsWaitsFromMs: fromMs, poolName, workerId }: WorkerStart,
-  sharedNow: () => number,
-): () => void {
-  return () =>
-    runtime.printError(debugLine(poolName, sharedNow() - fromMs!, `worker ${workerId} parked`));
-}
-
-/** Measures the memory of the worker if it has a limit, or for `metrics: true`. */
-function watchMemory(
-  maxBytes: number,
-  gauges: GaugeWriter,
-  post: (message: Notice) => void,
-): () => void {
-  const watch = new MemoryWatch({
-    maxBytes,
-    bytes: () => {
-      const bytes = runtime.memoryBytes(maxBytes);
-      gauges.measured(bytes);
-      return bytes;
-    },
-    now: runtime.now,
-    onFull: (isFarOver) => post({ heddle: "full", isFarOver }),
-  });
-  return () => watch.check();
 }
 
 /** Time allowed for an uncaught exception to end the worker. */
@@ -401,29 +253,28 @@ function crash(error: unknown): void {
   });
 }
 
-/** Time allowed for the iterators of open streams to end, before the teardown hooks run. */
-const STREAM_CLOSE_MS = 1000;
+/** Time allowed for what features end, such as the iterators of open streams. */
+const END_MS = 1000;
 
-/** Ends this worker after its streams have ended and the teardown hooks of its task modules have run. */
-async function leave(
-  realm: WorkerRealm,
-  streams: ResultStreams | undefined,
-  site: Served,
-): Promise<void> {
-  if (site.isLeaving) return;
-  site.isLeaving = true;
-  await (streams && Promise.race([
-    streams.close(),
-    new Promise<void>((resolve) => runtime.setTimeout(resolve, STREAM_CLOSE_MS)),
-  ]));
-  for (let hook = realm.teardowns.pop(); hook !== undefined; hook = realm.teardowns.pop()) {
+/** Ends this worker after its features have ended what is open, and the teardown hooks of its task modules have run. */
+async function leave(core: WorkerCore): Promise<void> {
+  if (core.isLeaving) return;
+  core.isLeaving = true;
+  if (core.onEnd.length > 0) {
+    await Promise.race([
+      Promise.all(core.onEnd.map((end) => end())),
+      new Promise<void>((resolve) => runtime.setTimeout(resolve, END_MS)),
+    ]);
+  }
+  const { teardowns } = core.realm;
+  for (let hook = teardowns.pop(); hook !== undefined; hook = teardowns.pop()) {
     try {
       await hook();
     } catch (error) {
-      site.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, error) });
+      core.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, error) });
     }
   }
-  exitSoon(0, site);
+  exitSoon(0, core.site);
 }
 
 /**
@@ -433,6 +284,3 @@ async function leave(
 function exitSoon(code: number, { parent }: Site): void {
   runtime.setTimeout(() => parent.exit(code), 0);
 }
-
-// Last: all above exists.
-if (hostWorkers() === undefined) serveThread();

@@ -23,10 +23,6 @@ import { EMPTY } from "../ring/consumer.ts";
 import type { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
-import type { ArgumentStreams } from "./streams/argument-streams.ts";
-import type { TaskEvents } from "./calls/task-events.ts";
-import type { ResultStreams } from "./streams/result-streams.ts";
-import type { RunningCalls } from "./calls/running-calls.ts";
 import { TaskRunner, type TaskRunnerOptions } from "./calls/run-task.ts";
 
 /** Longest block before returning to the event loop. */
@@ -131,39 +127,13 @@ export class WorkerLoop {
     }, options.spinMs);
   }
 
-  /** Results that are streams. Undefined until there is one. */
-  get streams(): ResultStreams | undefined {
-    return this.#runner.streams;
-  }
-
-  /** Arguments that are streams. Undefined until there is one. */
-  get argumentStreams(): ArgumentStreams | undefined {
-    return this.#runner.argumentStreams;
-  }
-
-  /** Which call the running code belongs to. */
-  get running(): RunningCalls {
-    return this.#runner.running;
+  get runner(): TaskRunner {
+    return this.#runner;
   }
 
   /** Whether it is certain that no call is in flight. */
   get isIdle(): boolean {
     return this.#runner.inFlight === 0 && (this.#isParkedInLoop || this.#isClosing());
-  }
-
-  /** Tracks all calls that begin from now on (`running`). */
-  trackAll(): void {
-    this.#runner.trackAll();
-  }
-
-  /** As many more tasks in flight wait for other calls, and do not count meanwhile. Runs tasks, so not on a task's stack. */
-  addWaiting(tasks: number): void {
-    this.#respondLater(() => this.#runner.paused += tasks);
-  }
-
-  /** Values that tasks send before their results. */
-  get events(): TaskEvents {
-    return this.#runner.events;
   }
 
   /** Starts the loop. */

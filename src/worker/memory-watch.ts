@@ -1,4 +1,5 @@
 /** Reports to the host when this worker's memory exceeds its limit; the host then replaces the worker. */
+import type { WorkerCore } from "./worker-core.ts";
 
 /** Time between two checks. */
 const CHECK_MS = 5;
@@ -50,4 +51,22 @@ export class MemoryWatch {
     this.#againMs = nowMs + REPEAT_MS;
     onFull(found === FAR_OVER);
   }
+}
+
+/** Measures the memory of the worker. `limit`: in bytes; Infinity if it is only measured. */
+export function watchMemory(limit: number, core: WorkerCore): void {
+  const { runtime, gauges, site } = core;
+  // The memory of the host's thread is not the worker's.
+  const maxBytes = site.isHost ? Infinity : limit;
+  const watch = new MemoryWatch({
+    maxBytes,
+    bytes: () => {
+      const bytes = runtime.memoryBytes(maxBytes);
+      gauges.measured(bytes);
+      return bytes;
+    },
+    now: runtime.now,
+    onFull: (isFarOver) => core.notify({ heddle: "full", isFarOver }),
+  });
+  core.onTurn = () => watch.check();
 }

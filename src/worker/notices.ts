@@ -14,17 +14,6 @@ export function postNotice(
   post: (message: WorkerMessage) => void,
   message: Notice,
 ): void {
-  // A host may be unable to read an attached object, which an event loop reports and numbered messages do not allow.
-  if (hasAttachments(message)) return post(message);
   port.post(message, []);
   post({ heddle: "notice" });
-}
-
-function hasAttachments(message: Notice): boolean {
-  const values = message.heddle === "request"
-    ? message.values
-    : message.heddle === "requestAbort"
-    ? message.reason
-    : undefined;
-  return (values?.payload?.attachments.length ?? 0) > 0;
 }

@@ -21,7 +21,6 @@ import {
 } from "../lane/frame.ts";
 import type { ItemBatch } from "../lane/item-batch.ts";
 import { DataCloneError } from "../errors.ts";
-import { isStreamable } from "../streams/stream-producer.ts";
 import { detached, type Snapshot } from "../lane/snapshot.ts";
 import { IS_CLOSING, RESPONSE_BACKLOG, STOPPED } from "../lane/layout.ts";
 import { UNSIZED } from "../lane/sized-values.ts";
@@ -67,6 +66,8 @@ export class Replies {
   waiting = 0;
   #backlog: Reply[] = [];
   readonly #sleep = new Int32Array(new SharedArrayBuffer(4));
+  /** Whether a feature sends a result that cannot be cloned. */
+  isOther: ((value: unknown) => boolean) | undefined = undefined;
   /** Called when the backlog has become empty. */
   onFlushed: () => void = () => {};
 
@@ -104,7 +105,7 @@ export class Replies {
     return true;
   }
 
-  /** Sends a result. False: it cannot be cloned, but can be sent as a stream. */
+  /** Sends a result. False: it cannot be cloned, but a feature sends it. */
   result(slot: number, generation: number, value: unknown, task?: AnsweredTask): boolean {
     if (
       typeof value === "number" && task?.signature === undefined &&
@@ -116,7 +117,7 @@ export class Replies {
       this.#respond(RESULT, slot, generation, value, task);
     } catch (error) {
       // It cannot be cloned, or a getter threw.
-      if (error instanceof DataCloneError && isStreamable(value)) return false;
+      if (error instanceof DataCloneError && this.isOther?.(value) === true) return false;
       this.thrown(slot, generation, error);
     }
     return true;

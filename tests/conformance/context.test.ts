@@ -69,6 +69,23 @@ describe("a context", () => {
     expect(await ask("late")).toEqual(expected("late"));
   });
 
+  test("is around a call beside its signal, its events and metrics", async () => {
+    const context = { capture: () => requests.getStore(), run };
+    const { call } = closedAfterTest(
+      createPool({ threads: 1, context, metrics: true })<Tasks>(url),
+    );
+    const ask = async (id: string) => {
+      const events: unknown[] = [];
+      const onEvent = (event: unknown) => void events.push(event);
+      const result = await requests.run(id, () => call.reports.with({ onEvent })(5));
+      return [result, ...events];
+    };
+    const expected = (id: string) => [`5 false ${id}/reports`, `${id}/reports`, `${id}/reports`];
+    const asked = [ask("early"), requests.run("plain", () => call.reports(6))] as const;
+    expect(await Promise.all(asked)).toEqual([expected("early"), "6 false plain/reports"]);
+    expect(await ask("late")).toEqual(expected("late"));
+  });
+
   test("reaches the code of generators", async () => {
     const { call, ready } = contextPool();
     await ready;

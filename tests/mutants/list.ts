@@ -250,9 +250,8 @@ const dispatch: Room = {
   mutants: [
     {
       file: "host/dispatch/queue/waiting-calls.ts",
-      from:
-        "if (call.retryPayload === undefined || call.retries >= call.settings.retries) return false;",
-      to: "if (call.retryPayload === undefined) return false;",
+      from: "if (extra?.retryPayload === undefined || extra.retries >= extra.settings.retries) {",
+      to: "if (extra?.retryPayload === undefined) {",
       fault: "a call is repeated without end",
     },
     {
@@ -341,13 +340,13 @@ const limits: Room = {
     },
     {
       file: "host/limits/cancellation.ts",
-      from: "if (mustNotify) lane.notifyAbort(slot, generation, reason);",
+      from: "if (isNotified) lane.notifyAbort(slot, generation, reason);",
       to: "",
       fault: "a task is not told of its abort",
     },
     {
       file: "host/limits/cancellation.ts",
-      from: "if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);",
+      from: "raiseAbort(this.#options.abortEpochs, slot, generation);",
       to: "",
       fault: "a task that blocks does not see its abort",
     },

@@ -39,7 +39,6 @@ import { SpaceFlag } from "../../src/sync/space-flag.ts";
 import { IN_EVENT_LOOP, Parker, Waker } from "../../src/sync/worker-parking.ts";
 import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/ring-layout.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
-import { TaskSignals } from "../../src/worker/calls/abort-signals.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";
@@ -332,7 +331,6 @@ describe("announce, then check again", () => {
   ): WorkerLoop {
     return new WorkerLoop({
       runtime: currentRuntime,
-      mayBlock: true,
       endpoint: pair.worker,
       replies: new Replies(
         pair.worker,
@@ -353,14 +351,11 @@ describe("announce, then check again", () => {
         isStream: false,
         highWaterMark: 1,
         emits: false,
-        isTracked: false,
+        wraps: [],
         inline: undefined,
       }],
-      rare: { signals: new TaskSignals(new SharedArrayBuffer(64)) },
-      post: () => {},
-      callBack: () => Promise.resolve(),
-      meter: undefined,
-      context: undefined,
+      core: undefined as never, // for features
+      wraps: [],
       gauges: new GaugeWriter(new SharedArrayBuffer(CONTROL_BYTES)),
       onParked: undefined,
       times: new TaskTimer(new SharedArrayBuffer(taskTimingsBytes(8)), currentRuntime.now),

@@ -128,7 +128,7 @@ function createDispatcher() {
       return { count: this.waitingCalls, following: 0, isStuck: false, first: undefined };
     },
     backlogMs: undefined,
-    waiting: { queued: 0, retry: (call: PendingCall) => call.retries > 0 },
+    waiting: { queued: 0, retry: (call: PendingCall) => (call.extra?.retries ?? 0) > 0 },
     responses: { taken: 0 },
     addLane: (lane: Lane) => lanes.add(lane),
     openLane: (lane: Lane) => lanes.setOpen(lane),

@@ -22,9 +22,7 @@ import {
   type CallSettings,
   createSettings,
   type GivenSettings,
-  isPlain,
   PLAIN,
-  STATEFUL,
 } from "../../host/calls/call-settings.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
@@ -180,7 +178,7 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
         );
     }
     const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
-    if (isPlain(settings)) return createPlainCall(spec, entry, task);
+    if (settings === PLAIN) return createPlainCall(spec, entry, task);
     return (...args) =>
       new Promise((resolve: Resolve, reject: Reject) => {
         entry.submit(index, args, resolve, reject, settings);
@@ -257,7 +255,7 @@ function createEarlyCalls(
     pool: target.pool,
     make: (given) => {
       if (known !== undefined) return known.make(given);
-      const settings = statefulOf(settingsFor(options, {}, given));
+      const settings = settingsFor(options, {}, given);
       const find: FindTask = () => task < 0 ? unknown(name) : findKnown(spec, task, given);
       const early: Call = (...args) =>
         promiseOrStream(
@@ -290,7 +288,7 @@ function createEarlyCalls(
       known = task < 0 ? refusing(target.pool, unknown(name)) : createCalls(spec, target, task);
       const own = tasks[task];
       isPlainTask = own !== undefined && !own.isStream && isShort(spec, task) &&
-        isPlain(settingsFor(options, own.settings, NO_OPTIONS));
+        settingsFor(options, own.settings, NO_OPTIONS) === PLAIN;
     },
   };
 }
@@ -325,9 +323,7 @@ export function findKnown(
   try {
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
-      settings: statefulOf(
-        settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
-      ),
+      settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
     };
   } catch (error) {
     return error as InvalidArgumentError;
@@ -386,11 +382,6 @@ function refused(error: unknown): Call {
   };
 }
 
-/** The same settings. Those of a plain call are STATEFUL, since its stream may be asked for later. */
-function statefulOf(settings: CallSettings): CallSettings {
-  return isPlain(settings) ? STATEFUL : settings;
-}
-
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 export function settingsFor(
   { hardTimeoutMs, balancer, hostFunctions }: PoolSpec["options"],
@@ -403,7 +394,7 @@ export function settingsFor(
     asksHost: hostFunctions !== NO_FUNCTIONS,
     ...mergeOptions(own, given),
     // A value in place of the items that are missing would look like the end of the stream.
-    ...(isStream && { timeoutValue: undefined }),
+    ...(isStream && { timeoutValue: undefined, isStream }),
   };
   // The balancer "fifo" ignores priorities.
   return createSettings(balancer === "fifo" ? { ...settings, priority: 0 } : settings);

@@ -28,7 +28,7 @@ export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapErro
     call: PendingCall | undefined,
     run: (f: () => void) => void,
   ): PendingCall | undefined => {
-    const inner = call?.follow;
+    const inner = call?.extra?.follow;
     call?.followBy((resolve, reject) =>
       inner?.(resolve, mapped(reject, run)) ?? [resolve, mapped(reject, run)]
     );

@@ -16,7 +16,7 @@ import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { TracingChannel } from "../../runtimes/runtime.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
 import type { ResolvedOptions } from "../options/options.ts";
-import type { PoolParts, StartData } from "./parts.ts";
+import type { PoolParts } from "./parts.ts";
 
 /** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
 export interface Provided {
@@ -48,29 +48,28 @@ export type ReadRecord = (
 ) => void;
 
 /** Everything that a feature may add. Most add one or two things. */
-export interface HostFeature extends ValueFeature, CallFeature, LaneFeature, OptionFeature {
+export interface HostFeature
+  extends ValueFeature, CallFeature<PoolParts>, LaneFeature, OptionFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
 
   /** What it puts into places of the kernel. */
   readonly provides?: Readonly<Provided>;
-  /** Memory that all workers of a pool share with the host: bytes by the name in their start data. */
-  readonly memory?: Readonly<Partial<Record<keyof StartData, number>>>;
+  /** Bytes of memory that all workers of a pool share with the host: their start data of this feature. */
+  readonly sharedBytes?: number;
   /** Readers of records of workers, by kind (`lane/frame.ts`). */
   readonly records?: Readonly<Record<number, ReadRecord>>;
   /** Messages of tasks, by name. */
   readonly messages?: Readonly<
-    Partial<Record<TaskMessage["heddle"], (host: PoolParts, lane: Lane, message: never) => void>>
+    Partial<Record<TaskMessage["heddle"], (lane: Lane, message: never, host: PoolParts) => void>>
   >;
-  /** A call with settings of its own was made. Runs no user code. */
-  readonly onSettings?: (host: PoolParts, call: PendingCall) => void;
 }
 
 export const provided: Provided = {};
-export const memory: Partial<Record<keyof StartData, number>> = {};
+/** By feature. */
+export const sharedBytes: Record<string, number> = {};
 export const records: Record<number, ReadRecord> = {};
-export const messages: Record<string, (host: PoolParts, lane: Lane, message: never) => void> = {};
-export const settingsHooks: ((host: PoolParts, call: PendingCall) => void)[] = [];
+export const messages: Record<string, (lane: Lane, message: never, host: PoolParts) => void> = {};
 
 const attached = new Set<HostFeature>();
 
@@ -84,9 +83,8 @@ export function useInHost(features: readonly HostFeature[]): void {
     useLanes(feature);
     useOptions(feature);
     Object.assign(provided, feature.provides);
-    Object.assign(memory, feature.memory);
+    if (feature.sharedBytes !== undefined) sharedBytes[feature.name] = feature.sharedBytes;
     Object.assign(records, feature.records);
     Object.assign(messages, feature.messages);
-    if (feature.onSettings !== undefined) settingsHooks.push(feature.onSettings);
   }
 }

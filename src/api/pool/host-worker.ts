@@ -20,7 +20,7 @@ import {
 import type { Serve, Site } from "../../worker/site.ts";
 
 export interface HostWorkerOptions {
-  /** Imports `worker/entry.ts`. */
+  /** Imports `mod-worker.ts`. */
   readonly loadWorkerCode: () => Promise<{ readonly serve: Serve }>;
   readonly runtime: Runtime;
   /** The tasks that the host has, by index: functions or declared tasks. Undefined: its module is imported. */

@@ -11,7 +11,7 @@ export function createCancellation(host: PoolParts): Cancellation {
   return new Cancellation({
     inFlight,
     lanes,
-    abortEpochs: new Int32Array(startData.abortEpochs!),
+    abortEpochs: new Int32Array(startData["limits"] as SharedArrayBuffer),
     now: spec.runtime.now,
     onQueuedSettled: () => waiting.onQueuedSettled(),
     onRevoked: loop.kick,

@@ -4,7 +4,7 @@ import { CallObserver } from "../../host/observe/call-observer.ts";
 import { DebugLog } from "../../host/observe/debug-log.ts";
 import { StampingSender } from "../../host/observe/stamping-sender.ts";
 import { callMetricsBytes, CallStamps } from "../../metering/call-metrics.ts";
-import { MAX_MODULE_TASKS } from "../../protocol/start-data.ts";
+import { MAX_MODULE_TASKS, type ObserveData } from "../../protocol/start-data.ts";
 import type { TracingChannel } from "../../runtimes/runtime.ts";
 import type { PoolParts } from "./parts.ts";
 
@@ -36,19 +36,21 @@ export function createFollower(host: PoolParts, channel: TracingChannel): CallFo
   });
 }
 
-/** Prepares a pool with `metrics` or `debug`, before its parts are made. */
+/** Prepares a pool with `metrics`, `debug` or `context`, before its parts are made. */
 export function observe(host: PoolParts): void {
-  const { options } = host.spec;
-  if (options.metrics) {
-    const stamps = host.part(createStamps);
-    host.startData.metrics = stamps.buffer;
-    host.createSender = (options) => new StampingSender(options, stamps);
-  }
-  if (options.debug === undefined) return;
-  const debug = host.part(createDebugLog);
-  if (!debug.waits) return;
-  host.startData.printsWaitsFromMs = debug.fromMs;
-  printWaits(host, debug);
+  const { options: { metrics, debug: topics, context }, runtime } = host.spec;
+  const stamps = metrics ? host.part(createStamps) : undefined;
+  if (stamps !== undefined) host.createSender = (options) => new StampingSender(options, stamps);
+  const debug = topics && host.part(createDebugLog);
+  const printsWaits = debug?.waits === true;
+  if (printsWaits) printWaits(host, debug);
+  if (stamps === undefined && context === undefined && !printsWaits) return;
+  const data: ObserveData = {
+    metrics: stamps?.buffer,
+    printsWaitsFromMs: printsWaits ? debug.fromMs : undefined,
+    context: context && runtime.toModuleUrl(context.run),
+  };
+  host.startData["observe"] = data;
 }
 
 /** Prints each park, and each wake in either direction. */

@@ -6,12 +6,10 @@ import type { Codec } from "../../codec/codec.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
 import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
-import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import type { Supervisor, WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Watchdog } from "../../host/workers/watchdog.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { PoolStart } from "../../protocol/start-data.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
 /** What a part of a feature may be told, if it has been made. */
@@ -26,10 +24,6 @@ export interface Part {
   onWorkerLost?(workerId: number, error: () => Error): void;
   /** A worker has ended, for any reason. */
   onWorkerExit?(exit: WorkerExit): void;
-  /** A call is about to be rejected because its worker is gone. */
-  onCallLost?(call: PendingCall): void;
-  /** A call is made again, with another id. */
-  onRenewed?(call: PendingCall): void;
   /** `pool.sync` begins to wait. */
   onBlock?(): void;
   /**
@@ -64,8 +58,8 @@ export interface PoolParts {
   readonly supervisor: Supervisor;
   /** Heddle's own folder, whose frames are left out of stacks; undefined in a bundle. */
   readonly ownFolder: string | undefined;
-  /** What workers get of features, beside what each gets. */
-  readonly startData: StartData;
+  /** What workers get of features, by their names. */
+  readonly startData: Record<string, unknown>;
   /** Set before the dispatcher is made. Undefined: the kernel's own. */
   createSender: ((options: SenderOptions) => Sender) | undefined;
   /** The part of this maker, which is made if it was not before. */
@@ -93,8 +87,3 @@ export interface PoolParts {
   onWake: (worker: { readonly id: number }) => void;
   onWoken: ((workerId: number) => void) | undefined;
 }
-
-/** What features add to the start data of all workers. */
-export type StartData = {
-  -readonly [Name in "abortEpochs" | "metrics" | "printsWaitsFromMs"]?: PoolStart[Name];
-};

@@ -36,12 +36,12 @@ import { UNBOUNDED } from "../../host/dispatch/queue/queue-bound.ts";
 import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
 import { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
 import { Placement } from "../../host/schedule/placement.ts";
-import { memory, messages, provided, records, settingsHooks } from "./feature.ts";
+import { messages, provided, records, sharedBytes } from "./feature.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
 import { HostParker } from "../../sync/host-parking.ts";
-import type { MakePart, Part, PoolParts, StartData } from "./parts.ts";
+import type { MakePart, Part, PoolParts } from "./parts.ts";
 
 /** In the place of a channel: whether anybody follows calls. */
 const WATCHED = { hasSubscribers: true };
@@ -59,7 +59,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   readonly entry: CallEntry;
   /** Prints no more output of workers. */
   readonly stopOutput: () => void;
-  readonly startData: StartData = {};
+  readonly startData: Record<string, unknown> = {};
   readonly ownFolder: string | undefined;
   createSender: ((options: SenderOptions) => Sender) | undefined = undefined;
   readonly parts: Map<MakePart<object>, Part> = new Map();
@@ -76,7 +76,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     const { maxPayloadBytes, spinMs } = options;
     // In a bundle, heddle's frames are in the program's file.
     this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
-    if (options.metrics || options.debug !== undefined) provided.observe?.(this);
+    if (options.metrics || options.debug !== undefined || options.context !== undefined) {
+      provided.observe?.(this);
+    }
     const start = this.#createStart();
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
@@ -124,7 +126,8 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   #createDispatcher(awakeCount: AwakeCount, taskTimings: SharedArrayBuffer): Dispatcher {
     const { codec, snapshots, spec: { signatures, options, runtime } } = this;
     const { recycleAfter, maxThreads, balancer } = options;
-    const depth = new InFlightWindow(options, balancer === "adaptive");
+    const choose = balancer === "adaptive" ? undefined : provided.chooser;
+    const depth = new InFlightWindow(options, choose === undefined);
     const { isPromise, now, setTimeout } = runtime;
     return new Dispatcher({
       signatures,
@@ -133,9 +136,8 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       isPromise,
       now,
       setTimeout,
-      placement: balancer === "adaptive"
-        ? new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1)
-        : provided.chooser!(balancer, depth),
+      placement: choose?.(balancer, depth) ??
+        new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1),
       backpressure: provided.bound?.(this) ?? UNBOUNDED,
       createSender: this.createSender,
       createStealing: provided.stealing,
@@ -151,20 +153,18 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** What workers get. The memory in it is of all of them. */
   #createStart(): PoolStart {
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { context, workerOptions: { name, setup, data } } = options;
+    const { maxWorkerBytes, workerOptions: { name, setup, data } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
-    for (const [name, bytes] of Object.entries(memory)) {
-      Object.assign(this.startData, { [name]: new SharedArrayBuffer(bytes) });
+    for (const [name, bytes] of Object.entries(sharedBytes)) {
+      this.startData[name] = new SharedArrayBuffer(bytes);
     }
+    if (options.metrics || maxWorkerBytes !== Infinity) this.startData["scaling"] = maxWorkerBytes;
     return {
       hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
       taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
-      abortEpochs: this.startData.abortEpochs!,
       version: VERSION,
       library: workerEntry.library,
-      context: context && runtime.toModuleUrl(context.run),
-      metrics: this.startData.metrics,
-      printsWaitsFromMs: this.startData.printsWaitsFromMs,
+      features: this.startData,
       active,
       cores: runtime.cores,
       tasks: sources,
@@ -177,7 +177,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       poolName: name,
       setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
       data,
-      maxMemory: options.maxWorkerBytes,
     };
   }
 
@@ -203,7 +202,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onSettings(call: PendingCall): void {
-    for (const hook of settingsHooks) hook(this, call);
+    for (const onMade of call.settings.onMade) {
+      if (call.resolve !== undefined) onMade(call as never, this as never);
+    }
   }
 
   onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean {
@@ -214,10 +215,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   onAborted(): void {
     this.abortedEarly++;
-  }
-
-  onRenewed(call: PendingCall): void {
-    for (const part of this.parts.values()) part.onRenewed?.(call);
   }
 
   onDueForRecycling(lane: Lane): void {
@@ -270,12 +267,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onTaskMessage(lane: Lane, message: TaskMessage): void {
-    messages[message.heddle]?.(this, lane, message as never);
+    messages[message.heddle]?.(lane, message as never, this);
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {
-    for (const part of this.parts.values()) part.onCallLost?.(call);
-    this.dispatcher.inFlight.reject(call, error);
+    this.dispatcher.inFlight.rejectLost(call, error);
   }
 
   abstract onBusy(): void;

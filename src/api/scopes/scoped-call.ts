@@ -97,7 +97,7 @@ export class ScopedCall implements Member, RunWatch {
   }
 
   onOver(call: PendingCall): void {
-    if (call.stream?.isOpen === true) this.#isStream = true;
+    if (call.extra?.stream?.isOpen === true) this.#isStream = true;
     this.#calls.delete(call);
     this.#checkEnded();
   }
@@ -110,7 +110,8 @@ export class ScopedCall implements Member, RunWatch {
   /** Ends a stream, as nobody may read it: it would not end by itself. */
   leave(): void {
     this.#stream?.return().catch(() => {}); // its end is followed
-    for (const { stream } of this.#calls) {
+    for (const { extra } of this.#calls) {
+      const stream = extra?.stream;
       if (stream?.isOpen === true) (stream as StreamSink).cancel();
     }
   }
@@ -140,7 +141,7 @@ export class ScopedCall implements Member, RunWatch {
 
   /** Whether the call, whose task was not known yet, turned out to be a stream: then its promise rejects, and it is read. */
   #isOpenedStream(error: unknown): boolean {
-    const isStream = this.#isStream || [...this.#calls].some(({ stream }) => stream?.isOpen);
+    const isStream = this.#isStream || [...this.#calls].some(({ extra }) => extra?.stream?.isOpen);
     return isStream && error instanceof InvalidArgumentError &&
       Symbol.asyncIterator in this.promise;
   }

@@ -6,13 +6,14 @@ import { ABORT_EPOCHS_BYTES } from "../../sync/abort-epochs.ts";
 export const limits: HostFeature = {
   name: "limits",
 
-  memory: { abortEpochs: ABORT_EPOCHS_BYTES },
-  onSettings: (host, call) => {
-    const { hasSignal, signal, tickMs } = call.settings;
-    if (hasSignal) host.part(createCancellation).begin(call);
-    if (tickMs !== Infinity) host.part(createDeadlines).watch(tickMs);
-    if (signal !== undefined && call.watch === undefined) {
-      host.part(createSignals).watch(call, signal);
-    }
+  sharedBytes: ABORT_EPOCHS_BYTES,
+  whenMade: {
+    hasSignal: (call, host) => host.part(createCancellation).begin(call),
+    tickMs: (call, host) => {
+      host.part(createCancellation).timed.watch(call);
+      host.part(createDeadlines).watch(call.settings.tickMs);
+    },
+    // Last: it may abort the call.
+    signal: (call, host) => host.part(createSignals).watch(call, call.settings.signal!),
   },
 };

@@ -1,16 +1,26 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import { CallerContext } from "../../host/calls/caller-context.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import { callerPartOf } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { writeCallback } from "../../codec/support/callback.ts";
 import { createRequests } from "../../api/pool/host-requests.ts";
 import type { PoolParts } from "../../api/pool/parts.ts";
-import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import { takeRequest } from "../../host/requests/request-records.ts";
 import { REQUEST } from "../../lane/frame.ts";
 import type { RequestMessage } from "../../protocol/host-requests.ts";
 
-const receive = (host: PoolParts, lane: Lane, message: RequestMessage): void =>
+const receive = (lane: Lane, message: RequestMessage, host: PoolParts): void =>
   host.part(createRequests).onMessage(lane, message);
+
+/** Keeps what the requests of the call's task need. */
+function keepCaller(call: PendingCall): void {
+  const part = callerPartOf(call);
+  const { callbacks, context } = call.settings;
+  if (callbacks !== undefined) part.callbacks = callbacks;
+  part.context ??= context ?? new CallerContext();
+}
 
 export const requests: HostFeature = {
   name: "requests",
@@ -22,9 +32,5 @@ export const requests: HostFeature = {
     [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),
   },
   messages: { request: receive, requestAbort: receive },
-  onSettings: (_host, call) => {
-    const { asksHost, callbacks, context } = call.settings;
-    if (callbacks !== undefined) call.callbacks = callbacks;
-    if (asksHost || callbacks !== undefined) call.context ??= context ?? new CallerContext();
-  },
+  whenMade: { callbacks: keepCaller, asksHost: keepCaller },
 };

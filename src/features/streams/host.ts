@@ -13,7 +13,7 @@ import type { ArgumentMessage } from "../../protocol/start-data.ts";
 const read = (host: PoolParts, lane: Lane, index: number, call: PendingCall | undefined): void =>
   takeItems(host.part(createStreams), host.dispatcher.responses, lane, index, call);
 
-const receive = (host: PoolParts, lane: Lane, message: ArgumentMessage): void =>
+const receive = (lane: Lane, message: ArgumentMessage, host: PoolParts): void =>
   host.part(createSources).onMessage(lane, message);
 
 export const streams: HostFeature = {
@@ -24,10 +24,11 @@ export const streams: HostFeature = {
 
   records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
   messages: { credit: receive, cancel: receive },
-  onSettings: (host, call) => {
-    const { streams, onEvent } = call.settings;
-    if (streams !== undefined) host.part(createSources).attach(call, streams);
-    // Already there if the call was made before its task was known.
-    if (onEvent !== undefined) call.onEvents ??= inCallerContext(host.spec.runtime, onEvent);
+  whenMade: {
+    streams: (call, host) => host.part(createSources).attach(call, call.settings.streams!),
+    onEvent: (call, { spec: { runtime } }) => {
+      // Already there if the call was made before its task was known.
+      call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
+    },
   },
 };

@@ -1,7 +1,7 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
 import type { AnyCallback } from "../../codec/support/callback.ts";
-import type { CallerContext } from "./caller-context.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
+import type { CallerContext } from "./caller-context.ts";
 
 /**
  * The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker; or the mark of a nested call,
@@ -13,7 +13,7 @@ type Affinity =
   | { readonly isNested: true };
 
 /** A call as those see it who follow its run. */
-interface CallRun {
+export interface CallRun {
   readonly slot: number;
   readonly generation: number;
   /** Its worker; negative: none. */
@@ -31,6 +31,9 @@ export interface RunWatch {
   /** The call is settled. */
   onOver(call: CallRun): void;
 }
+
+/** Is called for a call that was made, with the parts of its pool (`CallFeature.whenMade`). */
+export type OnMade = (call: never, host: never) => void;
 
 export interface CallSettings {
   /** Levels above (or below) normal, which is 0. */
@@ -54,6 +57,8 @@ export interface CallSettings {
   readonly affinity: Affinity | undefined;
   /** Gets the events of the call. */
   readonly onEvent: ((value: unknown) => void) | undefined;
+  /** Whether its result is a stream, which may be cancelled before a worker begins the call. */
+  readonly isStream: boolean;
   /** The streams among its arguments (host/streams/argument-sources.ts). */
   readonly streams: readonly AnyIterator[] | undefined;
   /** Whether the host blocks until the call is settled, so that it cannot run the task itself. */
@@ -68,6 +73,8 @@ export interface CallSettings {
   readonly context: CallerContext | undefined;
   /** Time between two checks of such a call, in milliseconds; Infinity: it has no limits. */
   readonly tickMs: number;
+  /** What features do when such a call is made. */
+  readonly onMade: readonly OnMade[];
 }
 
 /** Bounds of `tickMs`, and ticks per limit. A limit is exceeded by at most about two ticks. */
@@ -75,10 +82,33 @@ const MIN_TICK_MS = 1;
 const MAX_TICK_MS = 50;
 const TICKS_PER_LIMIT = 16;
 
-export type GivenSettings = Partial<Omit<CallSettings, "tickMs">>;
+export type GivenSettings = Partial<Omit<CallSettings, "tickMs" | "onMade">>;
+
+const NOTHING: readonly OnMade[] = [];
+
+/** By the name of a setting: what features do for calls that have it, in the order of the features. */
+export const whenMade: (readonly [keyof CallSettings, OnMade])[] = [];
+
+/** The settings of a plain call: one without any. */
+export const PLAIN: CallSettings = fill({});
+
+/** The settings of calls. PLAIN if none of them differs from a plain call's. What they ask of features is found here, once. */
+export function createSettings(given: GivenSettings): CallSettings {
+  const settings = fill(given);
+  const isPlain = settings.priority === 0 && settings.tickMs === Infinity &&
+    settings.retries === 0 &&
+    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
+    settings.killAfterMs === Infinity && settings.streams === undefined &&
+    settings.callbacks === undefined && settings.onEvent === undefined &&
+    settings.run === undefined && !settings.asksHost && !settings.isBlocking && !settings.isStream;
+  if (isPlain) return PLAIN;
+  const onMade: OnMade[] = [];
+  for (const [name, hook] of whenMade) if (settings[name] !== PLAIN[name]) onMade.push(hook);
+  return { ...settings, onMade };
+}
 
 /** Sets every property in the same order, so that all settings have one hidden class. */
-export function createSettings(options: GivenSettings): CallSettings {
+function fill(options: GivenSettings): CallSettings {
   const given = { __proto__: null, ...options } as GivenSettings;
   const { runTimeoutMs = Infinity, timeoutMs = Infinity, hardTimeoutMs = Infinity } = given;
   const least = Math.min(runTimeoutMs, timeoutMs, hardTimeoutMs);
@@ -94,6 +124,7 @@ export function createSettings(options: GivenSettings): CallSettings {
     hasSignal: given.hasSignal ?? false,
     affinity: given.affinity,
     onEvent: given.onEvent,
+    isStream: given.isStream ?? false,
     streams: given.streams,
     isBlocking: given.isBlocking ?? false,
     run: given.run,
@@ -103,14 +134,9 @@ export function createSettings(options: GivenSettings): CallSettings {
     tickMs: least === Infinity
       ? Infinity
       : Math.min(Math.max(least / TICKS_PER_LIMIT, MIN_TICK_MS), MAX_TICK_MS),
+    onMade: NOTHING,
   };
 }
-
-/** The settings of a call without options. */
-export const PLAIN: CallSettings = createSettings({});
-
-/** The same, for a call with attached state (`PendingCall.markStateful`). */
-export const STATEFUL: CallSettings = createSettings({});
 
 /** The settings of a call with streams among its arguments, which cannot be read twice. */
 export function withStreams(
@@ -118,12 +144,4 @@ export function withStreams(
   streams: readonly AnyIterator[],
 ): CallSettings {
   return createSettings({ ...settings, streams, retries: 0 });
-}
-
-/** Whether all settings are the defaults. All such calls share PLAIN, which the host compares by identity. */
-export function isPlain(settings: CallSettings): boolean {
-  return settings.priority === 0 && settings.tickMs === Infinity && settings.retries === 0 &&
-    settings.signal === undefined && !settings.hasSignal && settings.affinity === undefined &&
-    settings.killAfterMs === Infinity &&
-    settings.onEvent === undefined && settings.run === undefined && !settings.asksHost;
 }

@@ -8,40 +8,27 @@
  */
 import type { Departure } from "../../realm/handles.ts";
 import type { CallLoad } from "../../metering/task-timings.ts";
-import type { CallerContext } from "./caller-context.ts";
+import { CallExtra, type Follow, type Reject, type Resolve } from "./call-extra.ts";
 import type { QueuedCall } from "./queued-call.ts";
 import { CallCounts, UNKNOWN_ROW } from "./call-counts.ts";
-import { type CallSettings, PLAIN, STATEFUL } from "./call-settings.ts";
-import type { LateRuns } from "./late-runs.ts";
+import { type CallSettings, PLAIN } from "./call-settings.ts";
 
-export type Resolve = (value: unknown) => void;
-export type Reject = (reason: unknown) => void;
-
-/** Wraps the callbacks of a call, as its first ones were wrapped by whoever follows it. */
-export type Follow = (resolve: Resolve, reject: Reject) => readonly [Resolve, Reject];
+export type { Reject, Resolve };
 
 /** Lane of a call that is still queued on the host. */
 export const QUEUED_ON_HOST = -1;
 /** Lane of a call that the host runs itself. */
 export const RUN_BY_HOST = -2;
 
-/** Is notified when a call is over, for any reason. Runs no user code. */
-export interface CallWatch {
-  onOver(call: PendingCall): void;
-}
+/** Position of a record that was not noted: it is not in the ring any more, as far as anybody can tell. */
+const UNKNOWN_POSITION = -1;
 
-/** The result stream of a call, as the parts of the host see it. */
-export interface ItemSink {
-  /** Whether the worker has begun to send it. */
-  readonly isOpen: boolean;
-  /** Items that its reader has taken. */
-  readonly taken: number;
-  /** Runs no user code. */
-  onItems(items: readonly unknown[], bytes: number): void;
-  /** The call is about to be settled by its caller or a time limit: items that have arrived are not read. */
-  drop(): void;
-  /** The call is about to be rejected because its iterator was asked for items, or by an item. */
-  isOfNext: boolean;
+/** Tasks that go on after their calls were settled. */
+export interface LateRuns {
+  /** The worker is gone. */
+  onGone(workerId: number): void;
+  /** The worker has responded to a call that was settled before. */
+  onResponse(workerId: number, slot: number, generation: number): void;
 }
 
 /** Generations count up to this, then start over. A slot is used again after at least one other. */
@@ -60,56 +47,37 @@ export class PendingCall {
   /** Undefined: the slot is free. */
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
-  /** Who follows the call, for callbacks that replace the first ones: those of a stream. */
-  follow: Follow | undefined = undefined;
-  settings: CallSettings = PLAIN;
-  /** Where its record is in the lane's request ring (`RingProducer.position`). Set when it is sent. */
+  /** Where its record is in the lane's request ring (`RingProducer.position`), if it has an `extra` when it is sent. */
   position = 0;
-  /** When `Deadlines` first saw it, and saw it begun, in milliseconds. -1: not yet. */
-  firstSeenMs = -1;
-  begunMs = -1;
-  /** When its stream was cancelled, if its worker is to be stopped a while later. -1: not, or never. */
-  cancelledMs = -1;
-  /** Its place among the calls with a time limit. */
-  timedIndex = -1;
-  /** For making it again if its worker is lost or busy; and how often its worker was lost. */
-  retryPayload: QueuedCall | undefined = undefined;
-  retries = 0;
-  /** The watch of its signal; and that of the promises among its arguments, or of moved buffers later. */
-  watch: CallWatch | undefined = undefined;
-  waiting: CallWatch | undefined = undefined;
-  /** Its result, if that is a stream; its argument streams; and who gets its events. */
-  stream: ItemSink | undefined = undefined;
-  sources: CallWatch | undefined = undefined;
-  onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
-  /** The functions among its arguments. */
-  callbacks: CallSettings["callbacks"] = undefined;
-  /** Where these run, and functions of the host for the call. */
-  context: CallerContext | undefined = undefined;
-  /** Parts of its arguments that count as being on their way until it is over, at the longest. */
-  departures: readonly Departure[] | undefined = undefined;
-  /** Nobody waits for its stream at present, so it does not keep the process running. */
-  isIdle = false;
+  /** Undefined: a plain call. */
+  extra: CallExtra | undefined = undefined;
 
   constructor(slot: number) {
     this.slot = slot;
   }
 
-  /** Sets who follows the call. Attached state needs settings that are not PLAIN, which free it with the slot. */
+  get settings(): CallSettings {
+    return this.extra === undefined ? PLAIN : this.extra.settings;
+  }
+
+  /** What the call carries beyond a plain one, from now on. */
+  keep(): CallExtra {
+    if (this.extra === undefined) {
+      this.extra = new CallExtra();
+      this.position = UNKNOWN_POSITION; // of another call of this slot
+    }
+    return this.extra;
+  }
+
   followBy(follow: Follow): void {
-    this.markStateful().follow = follow;
+    this.keep().follow = follow;
   }
 
   /** Its arguments have parts that count as being on their way. */
   carry(departures: readonly Departure[]): void {
-    this.markStateful().departures = departures;
-    for (const departure of departures) departure.carry(this.settings.retries > 0);
-  }
-
-  /** Something is attached to the call, which is dropped when it is over: it is not plain. */
-  markStateful(): this {
-    if (this.settings === PLAIN) this.settings = STATEFUL;
-    return this;
+    const extra = this.keep();
+    extra.departures = departures;
+    for (const departure of departures) departure.carry(extra.settings.retries > 0);
   }
 }
 
@@ -118,8 +86,6 @@ export class InFlight {
   readonly #free: PendingCall[] = [];
   readonly #onEmpty: () => void;
   readonly #onOnlyIdleStreams: () => void;
-  /** Calls with a time limit, in no order. */
-  readonly #timed: PendingCall[] = [];
   readonly counts: CallCounts;
   /** Tasks that go on after their calls were settled. Undefined: nobody has asked for their ends. */
   lateRuns: LateRuns | undefined = undefined;
@@ -146,14 +112,20 @@ export class InFlight {
 
   /** Whether anybody waits for the stream of a call. */
   setIdle(call: PendingCall, isIdle: boolean): void {
-    if (call.isIdle === isIdle) return;
-    call.isIdle = isIdle;
+    const extra = call.keep();
+    if (extra.isIdle === isIdle) return;
+    extra.isIdle = isIdle;
     this.#idle += isIdle ? 1 : -1;
     if (!this.hasAwaitedCalls) this.#onOnlyIdleStreams();
   }
 
   /** Takes a slot for a call, which waits on the host for now. */
   add(resolve: Resolve, reject: Reject, settings: CallSettings = PLAIN): PendingCall {
+    let extra: CallExtra | undefined;
+    if (settings !== PLAIN) {
+      extra = new CallExtra();
+      extra.settings = settings;
+    }
     const call = this.#free.length > 0 ? this.#free.pop()! : this.#grow();
     // Only plain stores from here on: if the stack ends before this line, no call was made; after it, the call is
     // complete.
@@ -161,15 +133,7 @@ export class InFlight {
     call.resolve = resolve;
     call.reject = reject;
     call.lane = QUEUED_ON_HOST;
-    if (settings !== PLAIN) {
-      call.settings = settings;
-      call.firstSeenMs = call.begunMs = call.cancelledMs = -1;
-      call.retries = 0;
-      if (settings.tickMs !== Infinity) {
-        call.timedIndex = this.#timed.length;
-        this.#timed[call.timedIndex] = call;
-      }
-    }
+    call.extra = extra;
     this.size++;
     return call;
   }
@@ -201,31 +165,28 @@ export class InFlight {
   }
 
   /** Gives a call that is made again a new id: its first run may go on and must not settle it. */
-  renew(call: PendingCall, queued: QueuedCall): QueuedCall {
+  renew(call: PendingCall, extra: CallExtra, queued: QueuedCall): QueuedCall {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
-    return call.retryPayload = { ...queued, generation: call.generation };
+    extra.retries++;
+    extra.onRenewed(call);
+    return extra.retryPayload = { ...queued, generation: call.generation };
   }
 
-  /** Replaces the settings of a call, never PLAIN ones, when the options of its task have become known. */
-  adopt(call: PendingCall, settings: CallSettings): void {
-    call.settings = settings;
-    if (settings.tickMs !== Infinity) this.watchTime(call);
+  /** The call is about to be settled without a response, and its task may go on. */
+  leaveRunning(call: PendingCall): void {
+    if (call.lane !== QUEUED_ON_HOST) call.extra?.onLeftRunning(call);
   }
 
-  /** The call is among those with a time limit from now on. */
-  watchTime(call: PendingCall): void {
-    if (call.timedIndex < 0) call.timedIndex = this.#timed.push(call) - 1;
-  }
-
-  /** Calls with a time limit, as of now. */
-  timedCalls(): PendingCall[] {
-    return this.#timed.slice();
+  /** The call's worker is lost or stopped. Its thread may go on. */
+  rejectLost(call: PendingCall, error: Error): void {
+    this.leaveRunning(call);
+    this.reject(call, error);
   }
 
   /** Calls whose result is a stream that has begun. */
   get openStreams(): number {
     return this.#calls.reduce(
-      (count, { stream }) => stream?.isOpen === true ? count + 1 : count,
+      (count, { extra }) => extra?.stream?.isOpen === true ? count + 1 : count,
       0,
     );
   }
@@ -251,15 +212,12 @@ export class InFlight {
     this.size =
       this.#idle =
       this.#free.length =
-      this.#timed.length =
         0;
     for (const call of this.#calls) {
-      call.timedIndex = -1;
       if (call.resolve === undefined) this.#freeSlot(call); // perhaps a second time, which is harmless
       else {
         this.size++;
-        if (call.isIdle) this.#idle++;
-        if (call.settings.tickMs !== Infinity || call.cancelledMs >= 0) this.watchTime(call);
+        if (call.extra?.isIdle === true) this.#idle++;
       }
     }
   }
@@ -276,7 +234,7 @@ export class InFlight {
     // `#freeSlot`, written out: every call comes here.
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free.push(call);
-    if (call.settings !== PLAIN) this.#clearSettings(call);
+    if (call.extra !== undefined) this.#dropExtra(call, call.extra);
     this.size--;
     if (this.size === this.#idle) this.#onLast();
   }
@@ -294,39 +252,18 @@ export class InFlight {
   #freeSlot(call: PendingCall): void {
     call.generation = call.generation === LAST_GENERATION ? 0 : call.generation + 1;
     this.#free.push(call);
-    if (call.settings !== PLAIN) this.#clearSettings(call);
+    if (call.extra !== undefined) this.#dropExtra(call, call.extra);
   }
 
-  #clearSettings(call: PendingCall): void {
-    const { watch, waiting, sources, timedIndex, departures } = call;
-    call.settings.run?.onOver(call);
-    call.settings = PLAIN;
-    call.follow = undefined;
-    call.retryPayload = undefined;
-    call.watch = undefined;
-    call.waiting = undefined;
-    call.stream =
-      call.sources =
-      call.onEvents =
-      call.callbacks =
-      call.context =
-      call.departures =
-        undefined;
-    if (call.isIdle) {
-      call.isIdle = false;
+  /** The call is over. A stack overflow may end this, and a recount repeats it: each part hears of it once. */
+  #dropExtra(call: PendingCall, extra: CallExtra): void {
+    if (extra.isIdle) {
+      extra.isIdle = false;
       this.#idle--;
     }
-    if (timedIndex >= 0) {
-      const last = this.#timed.pop()!;
-      if (last !== call) {
-        this.#timed[timedIndex] = last;
-        last.timedIndex = timedIndex;
-      }
-      call.timedIndex = -1;
-    }
-    watch?.onOver(call);
-    waiting?.onOver(call);
-    sources?.onOver(call);
+    const { parts, departures } = extra;
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) part.onOver?.(call);
     if (departures !== undefined) { for (const departure of departures) departure.end(); }
+    call.extra = undefined; // last
   }
 }

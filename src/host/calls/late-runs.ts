@@ -4,8 +4,9 @@
  */
 import { Map } from "../../builtins.ts";
 import { keyOf } from "../../protocol/call-key.ts";
+import type { LateRuns as LateRunSink } from "./in-flight.ts";
 
-export class LateRuns {
+export class LateRuns implements LateRunSink {
   /** By worker, then by call: what to do at the end of the run. */
   readonly #workers = new Map<number, Map<number, () => void>>();
   readonly #isAlive: (workerId: number) => boolean;

@@ -5,6 +5,7 @@
 import { HeddleError } from "../../errors.ts";
 import type { Signature } from "../../codec/declared.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
+import type { CallPart } from "../calls/call-extra.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { PendingWork } from "../calls/pending-work.ts";
@@ -38,6 +39,22 @@ export interface DeferredCallsOptions {
   readonly pending: PendingWork;
 }
 
+/** Of a call that waits for promises. */
+export class DeferredPart implements CallPart {
+  readonly #pending: PendingArguments;
+  readonly #waiting: WaitingCalls;
+
+  constructor(pending: PendingArguments, waiting: WaitingCalls) {
+    this.#pending = pending;
+    this.#waiting = waiting;
+  }
+
+  onOver(): void {
+    this.#pending.onOver();
+    this.#waiting.endDeferred();
+  }
+}
+
 export class DeferredCalls {
   #early: EarlyCall[] = [];
   readonly #options: DeferredCallsOptions;
@@ -51,7 +68,7 @@ export class DeferredCalls {
     return this.#early.length;
   }
 
-  /** Makes a call. The settings of an early one must not be PLAIN. */
+  /** Makes a call. */
   submit(
     called: CalledTask,
     args: readonly unknown[],
@@ -67,7 +84,7 @@ export class DeferredCalls {
     if (typeof called !== "number") {
       early = { call, generation: call.generation, find: called.find, task };
       this.#early.push(early);
-      call.firstSeenMs = now(); // its deadline counts from the call
+      call.keep().madeMs = now();
     }
     this.#queueWhenKnown(call, task, pending, early);
     sender.unmark();
@@ -101,12 +118,7 @@ export class DeferredCalls {
     check(settings);
     this.#options.pending.kick();
     const call = sender.begin(resolve, reject, settings, task);
-    call.markStateful().waiting = {
-      onOver: () => {
-        pending.onOver();
-        waiting.endDeferred();
-      },
-    };
+    call.keep().add(new DeferredPart(pending, waiting));
     waiting.addDeferred();
     return call;
   }
@@ -129,7 +141,8 @@ export class DeferredCalls {
         fail(error);
         return;
       }
-      call.waiting = undefined;
+      const extra = call.keep();
+      extra.remove(extra.find(DeferredPart)!);
       waiting.endDeferred();
       const isKnown = early === undefined || early.task !== UNKNOWN_TASK;
       if (!isKnown) this.#early.splice(this.#early.indexOf(early), 1);

@@ -12,8 +12,6 @@ export interface DispatcherEvents {
   onSettings(call: PendingCall): void;
   /** A call was aborted by its own getters, or by the balancer, before it was sent. */
   onAborted(): void;
-  /** A call is made again, with another id. */
-  onRenewed(call: PendingCall): void;
   /** A lane has got `recycleAfter` calls. May be repeated. */
   onDueForRecycling(lane: Lane): void;
   /** A lane has got its last call. May be repeated. */

@@ -86,9 +86,7 @@ export class Dispatcher implements HostWork {
       kinds: options.snapshots.kinds,
       canSteal: placement.maySteal && options.maxThreads > 1,
       onSettings: (call) => {
-        const { priority, run } = call.settings;
-        if (priority !== 0) placement.depth.keepUsual();
-        run?.onMade(call);
+        if (call.settings.priority !== 0) placement.depth.keepUsual();
         events.onSettings(call);
       },
       maxCalls: this.#isCallLimitExact ? options.recycleAfter : Infinity,

@@ -8,7 +8,6 @@ import type { DeclaredValues } from "../../codec/declared.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { endStreams } from "../../streams/open-source.ts";
-import type { CallWatch } from "../calls/in-flight.ts";
 
 const promiseThen: (
   this: Promise<unknown>,
@@ -18,7 +17,7 @@ const promiseThen: (
 
 type IsPromise = (value: unknown) => value is Promise<unknown>;
 
-export class PendingArguments implements CallWatch {
+export class PendingArguments {
   /** The values of the promises, in order. */
   readonly #settled: Promise<unknown[]>;
   readonly #positions: readonly number[];
@@ -82,6 +81,7 @@ export class PendingArguments implements CallWatch {
     if (this.#others !== undefined) onKnown(snapshot);
   }
 
+  /** The call is over. */
   onOver(): void {
     const { departures = [] } = this.#others ?? {};
     this.#others = undefined;

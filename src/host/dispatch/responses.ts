@@ -177,8 +177,9 @@ export class Responses {
       value = error; // a value that cannot be deserialized fails its own call only
       isRejection = true;
     }
-    if (isRejection && call.stream !== undefined) {
-      call.stream.isOfNext = endpoint.rx.memory.i32[(index >> 2) + TASK_WORD] !== OF_RETURN;
+    const stream = call.extra?.stream;
+    if (isRejection && stream !== undefined) {
+      stream.isOfNext = endpoint.rx.memory.i32[(index >> 2) + TASK_WORD] !== OF_RETURN;
     }
     load.remove(call.load);
     if (endpoint.rx.release()) lane.wakeForSpace();

@@ -25,6 +25,7 @@ import { type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
 import { DataCloneError, HeddleError } from "../../errors.ts";
 import { hasPromise, ignoreRejections, redeclare } from "./pending-arguments.ts";
 import { DeferredCalls } from "./deferred-calls.ts";
+import { CallExtra } from "../calls/call-extra.ts";
 import { type CallSettings, createSettings, PLAIN, withStreams } from "../calls/call-settings.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
 import { splitStreams } from "../streams/split-streams.ts";
@@ -155,7 +156,7 @@ export class Submitter {
   /**
    * Takes the arguments as they are now and sends the call now or later. Settles by `resolve` or `reject`, or
    * throws the reason that there is no call. Returns the call unless it is already over. A call whose task is not known yet
-   * waits in the queue; promises among its arguments defer it. Settings of an early call must not be PLAIN.
+   * waits in the queue; promises among its arguments defer it.
    */
   submit(
     called: CalledTask,
@@ -301,7 +302,8 @@ export class Submitter {
   }
 
   #addEarly(call: PendingCall, { find }: EarlyTask, snapshot: Snapshot): void {
-    call.firstSeenMs = this.#options.now(); // its deadline counts from the call
+    const extra = call.extra ??= new CallExtra();
+    extra.madeMs = this.#options.now(); // its deadline counts from the call
     this.#waiting.add(call, UNKNOWN_TASK, snapshot, undefined, find);
     // A getter of an argument may have waited for the tasks (`pool.sync`).
     if (this.#areTasksKnown) this.#startEarly();

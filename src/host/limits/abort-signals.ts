@@ -2,7 +2,8 @@
  * removes it when the last of them is over. */
 import { Map, Set } from "../../builtins.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
-import type { CallWatch, PendingCall } from "../calls/in-flight.ts";
+import type { CallPart } from "../calls/call-extra.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
 
 export class Signals {
   readonly #watches = new Map<AbortSignal, SignalWatch>();
@@ -12,8 +13,9 @@ export class Signals {
     this.#abort = abort;
   }
 
-  /** Aborts the call, which has just been made, when its signal fires. */
+  /** Aborts the call, which has just been made, when its signal fires. Nothing happens if it is watched already. */
   watch(call: PendingCall, signal: AbortSignal): void {
+    if (call.extra?.find(SignalWatch) !== undefined) return;
     let watch = this.#watches.get(signal);
     if (watch === undefined) {
       watch = new SignalWatch(signal, this.#abort, () => this.#watches.delete(signal));
@@ -25,7 +27,7 @@ export class Signals {
   }
 }
 
-class SignalWatch implements CallWatch {
+class SignalWatch implements CallPart {
   readonly #calls = new Set<PendingCall>();
   readonly #signal: AbortSignal;
   readonly #onUnused: () => void;
@@ -46,7 +48,7 @@ class SignalWatch implements CallWatch {
   }
 
   add(call: PendingCall): void {
-    call.watch = this;
+    call.keep().add(this);
     this.#calls.add(call);
   }
 

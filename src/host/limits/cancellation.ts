@@ -7,6 +7,7 @@
  */
 import { clearAbort, raiseAbort } from "../../sync/abort-epochs.ts";
 import { CallEndedError, TimeoutError } from "../../errors.ts";
+import type { CallPart } from "../calls/call-extra.ts";
 import {
   type InFlight,
   type PendingCall,
@@ -15,6 +16,7 @@ import {
 } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
+import { TimedCalls, timesOf } from "./timed-calls.ts";
 
 export interface CancellationOptions {
   readonly inFlight: InFlight;
@@ -29,21 +31,34 @@ export interface CancellationOptions {
   readonly onOrphaned: () => void;
 }
 
-export class Cancellation {
+/** It is a part of each call whose task gets a signal. */
+export class Cancellation implements CallPart {
   /** Calls ended by a time limit, and by their caller. */
   timedOut = 0;
   aborted = 0;
   /** A call is about to resolve, although its task has not ended: that is over, as if it were rejected for this reason. */
   onGivenUp: (call: PendingCall, reason: unknown) => void = () => {};
+  readonly timed: TimedCalls = new TimedCalls();
   readonly #options: CancellationOptions;
 
   constructor(options: CancellationOptions) {
     this.#options = options;
   }
 
-  /** A call whose task gets a signal was made, or made again: earlier calls of its slot are over. */
-  begin({ slot, generation }: PendingCall): void {
+  /** A call whose task gets a signal was made. */
+  begin(call: PendingCall): void {
+    call.keep().add(this);
+    this.onRenewed(call);
+  }
+
+  /** It was made, or made again: earlier calls of its slot are over. */
+  onRenewed({ slot, generation }: PendingCall): void {
     clearAbort(this.#options.abortEpochs, slot, generation);
+  }
+
+  /** Its task may go on, whose synchronous code sees the abort from now on. */
+  onLeftRunning({ slot, generation }: PendingCall): void {
+    raiseAbort(this.#options.abortEpochs, slot, generation);
   }
 
   /** Whether a worker, or the host, has begun the call. */
@@ -63,15 +78,15 @@ export class Cancellation {
       onQueuedSettled();
     } else if (lane === undefined) {
       return; // its worker is being removed, which settles it
-    } else if (call.stream?.isOpen === false && lane.endpoint.tx.revokeAt(call.position)) {
+    } else if (call.extra?.stream?.isOpen === false && lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
       inFlight.resolve(call, undefined);
       onRevoked();
     } else {
       const { slot, generation, settings: { killAfterMs } } = call;
-      if (killAfterMs !== Infinity && call.cancelledMs < 0) {
-        call.cancelledMs = this.#options.now();
-        inFlight.watchTime(call);
+      const times = killAfterMs === Infinity ? undefined : this.timed.watch(call);
+      if (times !== undefined && times.cancelledMs < 0) {
+        times.cancelledMs = this.#options.now();
         this.#options.onOrphaned();
       }
       lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
@@ -80,7 +95,7 @@ export class Cancellation {
 
   /** The worker of a call whose stream is cancelled is about to be stopped, so the task has ended as its reader wants. */
   endStopped(call: PendingCall): void {
-    this.#leaveRunning(call);
+    this.#options.inFlight.leaveRunning(call);
     this.onGivenUp(call, new CallEndedError());
     this.#options.inFlight.resolve(call, undefined);
   }
@@ -98,7 +113,7 @@ export class Cancellation {
     const { inFlight } = this.#options;
     this.timedOut++;
     this.#end(call, error, () => {
-      if (timeoutValue === undefined || call.stream?.isOpen === true) {
+      if (timeoutValue === undefined || call.extra?.stream?.isOpen === true) {
         inFlight.reject(call, error);
       } else {
         this.onGivenUp(call, error);
@@ -109,9 +124,10 @@ export class Cancellation {
 
   /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
   notifyAll(reason: unknown): void {
-    for (const call of this.#options.inFlight.callsOf()) {
-      this.#leaveRunning(call);
-      if (call.settings.hasSignal || call.stream !== undefined) {
+    const { inFlight } = this.#options;
+    for (const call of inFlight.callsOf()) {
+      inFlight.leaveRunning(call);
+      if (mustNotify(call)) {
         this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
       }
     }
@@ -121,24 +137,8 @@ export class Cancellation {
     this.notifyAll(reason);
   }
 
-  /** A call that is made again has another id. */
-  onRenewed(call: PendingCall): void {
-    if (call.settings.hasSignal) this.begin(call);
-  }
-
   counters(): Readonly<Record<"timedOut" | "aborted", number>> {
     return { timedOut: this.timedOut, aborted: this.aborted };
-  }
-
-  /** The call's worker is lost, and it is about to be rejected. */
-  onCallLost(call: PendingCall): void {
-    this.#leaveRunning(call);
-  }
-
-  /** The call's worker is lost or stopped. Its thread may go on, so the epoch is raised as well. */
-  rejectLost(call: PendingCall, error: Error): void {
-    this.#leaveRunning(call);
-    this.#options.inFlight.reject(call, error);
   }
 
   /**
@@ -146,16 +146,16 @@ export class Cancellation {
    * nothing of the call is touched after that.
    */
   #end(call: PendingCall, reason: unknown, settle: () => void): void {
-    const { onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
+    const { inFlight, onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
     const lane = this.#laneOf(call);
-    const mustNotify = call.settings.hasSignal || call.stream !== undefined;
-    call.stream?.drop();
+    const isNotified = mustNotify(call);
+    call.extra?.stream?.drop();
     if (call.lane === QUEUED_ON_HOST) {
       settle();
       onQueuedSettled();
     } else if (lane === undefined) {
       // Its worker may be one that is being stopped and whose thread goes on (Deno).
-      this.#leaveRunning(call);
+      inFlight.leaveRunning(call);
       settle();
     } else if (lane.endpoint.tx.revokeAt(call.position)) {
       lane.load.remove(call.load);
@@ -166,25 +166,24 @@ export class Cancellation {
       const { hardTimeoutMs, killAfterMs } = settings;
       const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
       const nowMs = hasEnd ? now() : 0;
-      const hardMs = (call.begunMs < 0 ? nowMs : call.begunMs) + hardTimeoutMs;
+      const begunMs = timesOf(call)?.begunMs ?? -1;
+      const hardMs = (begunMs < 0 ? nowMs : begunMs) + hardTimeoutMs;
       const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
       const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
       lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
       if (hasEnd) onOrphaned();
-      this.#leaveRunning(call);
+      inFlight.leaveRunning(call);
       settle();
-      if (mustNotify) lane.notifyAbort(slot, generation, reason);
+      if (isNotified) lane.notifyAbort(slot, generation, reason);
     }
-  }
-
-  /** The call will be settled while its task may go on. Synchronous code of the task sees the abort from now on. */
-  #leaveRunning(call: PendingCall): void {
-    const { settings, slot, generation, lane } = call;
-    if (settings.hasSignal) raiseAbort(this.#options.abortEpochs, slot, generation);
-    if (lane !== QUEUED_ON_HOST) settings.run?.onLeftRunning(call);
   }
 
   #laneOf(call: PendingCall): Lane | undefined {
     return this.#options.lanes.byId(call.lane);
   }
+}
+
+/** Whether the worker of a call hears of its early end. */
+function mustNotify({ settings, extra }: PendingCall): boolean {
+  return settings.hasSignal || extra?.stream !== undefined;
 }

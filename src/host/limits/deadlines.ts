@@ -16,6 +16,7 @@ import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
 import { unclaimedCalls } from "../schedule/revocation.ts";
+import { type CallTimes, timesOf } from "./timed-calls.ts";
 
 /** Share of the time between two checks that a check may take. */
 const MAX_CHECK_SHARE = 1 / 20;
@@ -95,7 +96,7 @@ export class Deadlines {
   }
 
   #checkAll(): void {
-    const { inFlight, now, lanes, takeResponses } = this.#options;
+    const { cancellation, now, lanes, takeResponses } = this.#options;
     const checkedMs = now();
     const isLate = checkedMs - this.#dueMs > this.#tickMs;
     // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
@@ -108,14 +109,16 @@ export class Deadlines {
     takeResponses();
     const startMs = now();
     let tickMs = Infinity;
-    const calls = inFlight.timedCalls();
-    for (const call of calls) {
+    const calls = cancellation.timed.all();
+    for (const times of calls) {
+      const { call } = times;
       // Ending one call may run code that ends another.
-      if (call.resolve === undefined) continue;
+      if (timesOf(call) !== times) continue;
       const lane = lanes.byId(call.lane);
       const isUnknown = mayBeDone || (lane !== undefined && backedUp.has(lane));
-      this.#check(call, startMs, isUnknown ? undefined : checkedMs);
-      tickMs = Math.min(tickMs, call.cancelledMs < 0 ? call.settings.tickMs : KILL_TICK_MS);
+      this.#check(times, startMs, isUnknown ? undefined : checkedMs);
+      if (timesOf(call) !== times) continue;
+      tickMs = Math.min(tickMs, times.cancelledMs < 0 ? call.settings.tickMs : KILL_TICK_MS);
     }
     for (const lane of lanes.all.slice()) {
       this.#checkLane(lane, mayBeDone || backedUp.has(lane), checkedMs);
@@ -149,22 +152,24 @@ export class Deadlines {
    * Checks the limits of one call. A begun call is judged as of `checkedMs`, before the responses were taken: later
    * responses may still be unread. Undefined: it is not judged now.
    */
-  #check(call: PendingCall, nowMs: number, checkedMs: number | undefined): void {
+  #check(times: CallTimes, nowMs: number, checkedMs: number | undefined): void {
     const { cancellation, stretch } = this.#options;
+    const { call } = times;
     const { runTimeoutMs, timeoutMs } = call.settings;
     const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
-    if (call.firstSeenMs < 0) call.firstSeenMs = nowMs;
-    if (call.begunMs < 0 && cancellation.hasBegun(call)) call.begunMs = nowMs;
-    const hasBegun = call.begunMs >= 0;
-    const runMs = hasBegun && checkedMs !== undefined ? checkedMs - call.begunMs : 0;
+    if (times.firstSeenMs < 0) times.firstSeenMs = nowMs;
+    if (times.begunMs < 0 && cancellation.hasBegun(call)) times.begunMs = nowMs;
+    const { firstSeenMs, begunMs } = times;
+    const hasBegun = begunMs >= 0;
+    const runMs = hasBegun && checkedMs !== undefined ? checkedMs - begunMs : 0;
     // A call that has not begun has no response.
     const waitMs = !hasBegun
-      ? nowMs - call.firstSeenMs
+      ? nowMs - firstSeenMs
       : checkedMs === undefined
       ? 0
-      : checkedMs - call.firstSeenMs;
+      : checkedMs - firstSeenMs;
     // Apply the caller's limits first; if the task runs on, its worker can be stopped later.
-    if (checkedMs !== undefined && isCancelledTooLong(call, checkedMs)) {
+    if (checkedMs !== undefined && isCancelledTooLong(times, checkedMs)) {
       this.#stopCancelled(call);
     } else if (runMs >= runTimeoutMs && runTimeoutMs <= hardTimeoutMs) {
       cancellation.expire(call, "run");
@@ -174,10 +179,10 @@ export class Deadlines {
 
   /** Stops the worker of `call`. The host itself cannot be stopped. */
   #stop(call: PendingCall): void {
-    const { cancellation, lanes, stop } = this.#options;
+    const { inFlight, lanes, stop } = this.#options;
     const lane = lanes.byId(call.lane);
     const error = new TimeoutError("hard", call.settings.hardTimeoutMs);
-    cancellation.rejectLost(call, error);
+    inFlight.rejectLost(call, error);
     if (lane !== undefined) stop(lane, error);
   }
 
@@ -203,6 +208,6 @@ export class Deadlines {
 }
 
 /** Whether the stream of a call was cancelled, and its task goes on for too long. */
-function isCancelledTooLong({ cancelledMs, settings }: PendingCall, nowMs: number): boolean {
-  return cancelledMs >= 0 && nowMs - cancelledMs >= settings.killAfterMs;
+function isCancelledTooLong({ cancelledMs, call }: CallTimes, nowMs: number): boolean {
+  return cancelledMs >= 0 && nowMs - cancelledMs >= call.settings.killAfterMs;
 }

@@ -7,8 +7,9 @@ import { textOf } from "../../codec/kinds/errors.ts";
 import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { TracingChannel } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { Follow } from "../calls/call-extra.ts";
+import { DeferredPart } from "../dispatch/deferred-calls.ts";
 import {
-  type Follow,
   type PendingCall,
   QUEUED_ON_HOST,
   type Reject,
@@ -89,7 +90,7 @@ export class CallObserver implements CallFollower {
     const follow: Follow = (resolve, reject) => [
       (value) => {
         // A stream, which is the call from now on: the end of that is its own.
-        if (call?.stream?.isOpen === true) return resolve(value);
+        if (call?.extra?.stream?.isOpen === true) return resolve(value);
         onSettled();
         message.result = value;
         finish(() => "resolved", () => resolve(value));
@@ -128,7 +129,7 @@ export class CallObserver implements CallFollower {
     }
     const reason = lanes.open.length === 0
       ? "no worker is ready"
-      : call.waiting !== undefined
+      : call.extra?.find(DeferredPart) !== undefined
       ? "arguments are promises"
       : call.settings.affinity !== undefined
       ? "its own worker cannot take it"

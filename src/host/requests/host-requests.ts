@@ -22,6 +22,7 @@ import type { Departure } from "../../realm/handles.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import { endStreams } from "../../streams/open-source.ts";
 import { noCaller } from "../calls/caller-context.ts";
+import { CallerPart } from "./caller-part.ts";
 import { Departures } from "../calls/departures.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -154,7 +155,8 @@ export class HostRequests {
     const call = caller === "over" ? undefined : caller;
     const isNested = target === "task" && caller !== "over";
     const nested = isNested ? this.#nested.expect(call, request) : undefined;
-    return { ...request, callbacks: call?.callbacks, context: call?.context, nested };
+    const { callbacks, context } = call?.extra?.find(CallerPart) ?? {};
+    return { ...request, callbacks, context, nested };
   }
 
   onMessage(lane: Lane, message: RequestMessage): void {

@@ -6,10 +6,12 @@ import { Map, Set } from "../../builtins.ts";
 import type { Snapshot } from "../../lane/snapshot.ts";
 import { UNKNOWN_CALL } from "../../protocol/host-requests.ts";
 import type { CallSettings } from "../calls/call-settings.ts";
-import type { Follow, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { Follow } from "../calls/call-extra.ts";
+import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import type { Submitter } from "../dispatch/submitter.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
 import type { Lane } from "../lanes/lane.ts";
+import { CallerPart, callerPartOf } from "./caller-part.ts";
 import type { HostRequest, Nested } from "./request.ts";
 
 export interface NestedCallsOptions {
@@ -64,7 +66,7 @@ export class NestedCalls {
       parent,
       isParentUnknown: parent === undefined && slot === UNKNOWN_CALL,
       priority: parent?.settings.priority ?? 0,
-      context: parent?.context,
+      context: parent?.extra?.find(CallerPart)?.context,
       isDetached: false,
       call: undefined,
       refusal: undefined,
@@ -92,7 +94,7 @@ export class NestedCalls {
     }
     const call = this.#options.submitter.submitNested(task, snapshot, settings, resolve, reject);
     if (nested.isOver) return; // settled while it was made
-    call.markStateful().context = nested.context;
+    callerPartOf(call).context = nested.context;
     nested.call = call;
     this.#calls.set(call, nested);
   }
@@ -143,7 +145,7 @@ export class NestedCalls {
     if (known !== undefined) return known;
     const children = new Set<Nested>();
     this.#children.set(parent, children);
-    const { follow } = parent;
+    const follow = parent.extra?.follow;
     const wrap: Follow = (resolve, reject) => [
       (value) => {
         this.#leaveChildren(parent, true);

@@ -141,7 +141,7 @@ function revokeRecord(
   const descriptor = i32[(index >> 2) + DESCRIPTOR_WORD]!;
   const location = locationOf(descriptor);
   if (location === PORT) {
-    const snapshot = call?.retryPayload?.snapshot;
+    const snapshot = call?.extra?.retryPayload?.snapshot;
     return snapshot !== undefined && tx.revoke(index) ? snapshot : undefined;
   }
   if (!tx.revoke(index)) return undefined;

@@ -16,7 +16,8 @@ import { CallSources } from "../../streams/call-sources.ts";
 import { type AnyIterator, StreamProducer } from "../../streams/stream-producer.ts";
 import { Departures } from "../calls/departures.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { CallWatch, InFlight, PendingCall } from "../calls/in-flight.ts";
+import type { CallPart } from "../calls/call-extra.ts";
+import type { InFlight, PendingCall } from "../calls/in-flight.ts";
 
 export interface ArgumentSourcesOptions {
   readonly runtime: Runtime;
@@ -34,15 +35,15 @@ export class ArgumentSources {
 
   /** The call is being made with these streams among its arguments. Its caller is on the stack. */
   attach(call: PendingCall, sources: readonly AnyIterator[]): void {
-    call.sources = new LaneSources(sources, this.#options);
+    call.keep().add(new LaneSources(sources, this.#options));
   }
 
   /** A worker wants items, or no more of them. */
   onMessage(lane: Lane, message: ArgumentMessage): void {
     const { slot, generation, index } = message;
     const call = this.#options.inFlight.find(slot, generation);
-    const sources = call?.lane === lane.id ? call.sources : undefined;
-    if (sources instanceof LaneSources) {
+    const sources = call?.lane === lane.id ? call.extra?.find(LaneSources) : undefined;
+    if (sources !== undefined) {
       sources.onMessage(lane, message);
     } else if (message.heddle === "credit") {
       const reason = packReason(this.#options.runtime, new StreamClosedError());
@@ -59,7 +60,9 @@ interface LaneSender {
 }
 
 /** The argument streams of one call. */
-class LaneSources implements CallWatch {
+class LaneSources implements CallPart {
+  readonly isOnce = true;
+  readonly needsWorker = true;
   readonly #options: ArgumentSourcesOptions;
   readonly #sources: CallSources<LaneSender>;
   /** Set by the first request, and the same for all. */

@@ -3,7 +3,8 @@ import type { StreamConsumer } from "../../streams/stream-consumer.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Cancellation } from "../limits/cancellation.ts";
-import type { InFlight, ItemSink, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
+import type { ItemSink } from "../calls/call-extra.ts";
+import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { toReadableStream } from "../../streams/readable.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";
@@ -43,13 +44,13 @@ export class StreamCalls {
 
   /** The worker begins to send the call's result as a stream. Settles a call that did not expect one. */
   open(call: PendingCall, isReadable: boolean, highWaterMark: number): void {
-    const { stream: expected, resolve } = call;
+    const { extra, resolve } = call;
+    const expected = extra?.stream;
     if (expected !== undefined) {
       (expected as StreamSink).open(highWaterMark, isReadable);
       return;
     }
     const sink = this.create();
-    call.markStateful();
     sink.attach(call);
     sink.open(highWaterMark, isReadable);
     resolve!(sink.present(sink.takeHandle()));
@@ -62,7 +63,8 @@ export class StreamCalls {
 
   /** Items of the call cannot be read on this thread. */
   fail(call: PendingCall, error: unknown): void {
-    if (call.stream !== undefined) call.stream.isOfNext = true;
+    const stream = call.extra?.stream;
+    if (stream !== undefined) stream.isOfNext = true;
     this.#options.cancellation.abort(call, error);
   }
 }
@@ -125,11 +127,11 @@ export class StreamSink implements ItemSink {
   }
 
   /**
-   * `call` is made; nothing has arrived for it. Its settings are not PLAIN. `isAwaited`: its promise keeps the process
-   * running until it turns out to be a stream.
+   * `call` is made; nothing has arrived for it. `isAwaited`: its promise keeps the process running until it turns out to be a
+   * stream.
    */
   attach(call: PendingCall, isAwaited = false): void {
-    call.stream = this;
+    call.keep().stream = this;
     this.#call = call;
     this.#isAwaited = isAwaited;
     this.#updateIdle();
@@ -147,7 +149,7 @@ export class StreamSink implements ItemSink {
       // Those of its promise refer to the handle, which must be collectable from now on.
       const end: Resolve = (value) => this.end(value);
       const fail: Reject = (reason) => this.fail(reason);
-      [call.resolve, call.reject] = call.follow?.(end, fail) ?? [end, fail];
+      [call.resolve, call.reject] = call.extra?.follow?.(end, fail) ?? [end, fail];
       // It may have been cancelled before there was a stream in the worker.
       if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
     }
@@ -178,7 +180,7 @@ export class StreamSink implements ItemSink {
   }
 
   get #callInFlight(): PendingCall | undefined {
-    return this.#call?.stream === this ? this.#call : undefined;
+    return this.#call?.extra?.stream === this ? this.#call : undefined;
   }
 
   #acknowledge(batches: number): void {

@@ -47,13 +47,13 @@ export function takeItems(
   if (call === undefined) {
     if (kind === OPENED) streams.refuse(lane, slot, generation);
   } else if (failure !== undefined) streams.fail(call, failure.error);
-  else if (kind === EVENTS) call.onEvents?.(values);
+  else if (kind === EVENTS) call.extra?.onEvents?.(values);
   else if (kind === OPENED) {
     const [isReadable, highWaterMark] = values[0] as [boolean, number];
     streams.open(call, isReadable, highWaterMark);
   } else {
     streams.items += values.length;
     responses.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
-    call.stream?.onItems(values, bytes);
+    call.extra?.stream?.onItems(values, bytes);
   }
 }

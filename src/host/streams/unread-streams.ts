@@ -17,7 +17,7 @@ export function whenUnread(
   /** Items that the readers have taken so far; undefined: somebody waits for a call. */
   const read = (): number | undefined => {
     if (inFlight.hasAwaitedCalls) return undefined;
-    return inFlight.callsOf().reduce((sum, { stream }) => sum + (stream?.taken ?? 0), 0);
+    return inFlight.callsOf().reduce((sum, { extra }) => sum + (extra?.stream?.taken ?? 0), 0);
   };
   let before = read();
   const timer = setInterval(() => {

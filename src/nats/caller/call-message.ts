@@ -1,6 +1,6 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
 import { Promise } from "../../builtins.ts";
-import { type CallSettings, isPlain } from "../../host/calls/call-settings.ts";
+import { type CallSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { takeSource } from "../../host/streams/split-streams.ts";
 import { endSource, endStreams } from "../../streams/open-source.ts";
 import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
@@ -91,7 +91,7 @@ export function refuseStream(arg: unknown, index: number, reason: string): void 
 
 /** The settings that the machine applies; undefined if all are the defaults. */
 function wireSettings(settings: CallSettings): object | undefined {
-  if (isPlain(settings)) return undefined;
+  if (settings === PLAIN) return undefined;
   const { runTimeoutMs, priority, retries, killAfterMs, onEvent, signal, timeoutMs } = settings;
   return {
     ...(runTimeoutMs !== Infinity && { runTimeoutMs }),

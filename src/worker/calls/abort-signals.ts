@@ -6,8 +6,11 @@
 import { AbortController, AbortSignal as BuiltinAbortSignal, Map } from "../../builtins.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { wasAborted } from "../../sync/abort-epochs.ts";
-import { abortError } from "../../protocol/abort-reason.ts";
+import { abortError, unpackReason } from "../../protocol/abort-reason.ts";
 import { keyOf } from "../../protocol/call-key.ts";
+import type { AbortMessage } from "../../protocol/start-data.ts";
+import type { TaskCall, TaskWrap } from "../task.ts";
+import type { WorkerCore } from "../worker-core.ts";
 
 interface OpenSignal {
   readonly controller: AbortController;
@@ -15,7 +18,7 @@ interface OpenSignal {
   isDelivering: boolean;
 }
 
-export class TaskSignals {
+export class TaskSignals implements TaskWrap {
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
    * Where no memory is shared, aborts of calls that have not begun: their signals are aborted from the beginning. The last ones,
@@ -28,6 +31,20 @@ export class TaskSignals {
   constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer);
     if (buffer.byteLength === 0) this.#early = new Map();
+  }
+
+  /** Open before the task begins, which may be later, so that an abort in between is not missed. */
+  before({ slot, generation, task: { f } }: TaskCall, args: unknown[]): void {
+    while (args.length < f.length - 1) args.push(undefined);
+    args.push(this.open(slot, generation));
+  }
+
+  /** It gets the abort of the task that calls it, without an event, since both are synchronous. */
+  inside(f: TaskCall["task"]["f"], args: unknown[], call: TaskCall | undefined): void {
+    while (args.length < f.length - 1) args.push(undefined);
+    args.push(
+      call === undefined ? new AbortController().signal : this.follow(call.slot, call.generation),
+    );
   }
 
   /** Creates the signal of a call that starts. */
@@ -51,7 +68,7 @@ export class TaskSignals {
   }
 
   /** The call is over. */
-  close(slot: number, generation: number): void {
+  over(slot: number, generation: number): void {
     this.#open.delete(keyOf(slot, generation));
   }
 
@@ -74,6 +91,17 @@ export class TaskSignals {
     const [oldest] = this.#early.keys();
     this.#early.delete(oldest!);
   }
+}
+
+/** Those of a worker (`WorkerCore.part`), of the memory that the host gives: none where threads share none. */
+export function taskSignals({ start }: WorkerCore): TaskSignals {
+  const given = start.features["limits"] as SharedArrayBuffer | undefined;
+  return new TaskSignals(given ?? new SharedArrayBuffer(0));
+}
+
+/** The host's message that a call was aborted. */
+export function onAbort({ slot, generation, reason }: AbortMessage, core: WorkerCore): void {
+  core.part(taskSignals).deliver(slot, generation, unpackReason(core.runtime, reason));
 }
 
 /** Aborts that may be remembered: more than calls can be sent in advance. */

@@ -6,7 +6,8 @@ import { textOf } from "../../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { importModule, type ImportRuntime } from "../loading/import-module.ts";
-import { bindIterator } from "../streams/bound-iterator.ts";
+import { seams } from "../feature.ts";
+import type { TaskCall, TaskWrap } from "../task.ts";
 
 /** The `run` that a context module exports. */
 type RunInContext = (
@@ -15,7 +16,8 @@ type RunInContext = (
   call: { readonly task: string },
 ) => unknown;
 
-export class CallContext {
+export class CallContext implements TaskWrap {
+  readonly mayDelay = true;
   readonly #run: RunInContext;
   readonly #names: readonly string[];
   readonly #runtime: Pick<Runtime, "bindContext">;
@@ -44,15 +46,16 @@ export class CallContext {
     );
   }
 
-  /** Runs `task`, the task of this index. The code of a generator keeps the asynchronous context of its call. */
-  run(index: number, context: unknown, task: () => unknown, isStream: boolean): unknown {
-    const name = this.#names[index % this.#names.length]!;
-    const run = this.#run;
-    const body = isStream ? () => this.#bind(task()) : task;
-    return run(context, body, { task: name });
+  /** What the host captured is the last argument. */
+  before(call: TaskCall, args: unknown[]): void {
+    call.context = args.pop();
   }
 
-  #bind(result: unknown): unknown {
-    return bindIterator(result, () => this.#runtime.bindContext());
+  /** The code of a generator keeps the asynchronous context of its call. */
+  run({ task: { index, isStream }, context }: TaskCall, f: () => unknown): unknown {
+    const name = this.#names[index % this.#names.length]!;
+    const run = this.#run;
+    const bind = () => this.#runtime.bindContext();
+    return run(context, isStream ? () => seams.results!.bind(f(), bind) : f, { task: name });
   }
 }

@@ -16,27 +16,20 @@ import {
   KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
-  OF_RETURN,
   SLOT_WORD,
   TASK_WORD,
 } from "../../lane/frame.ts";
-import type { CallMeter } from "../../metering/call-metrics.ts";
-import type { CallContext } from "./call-context.ts";
 import type { TaskTimer } from "../../metering/task-timings.ts";
-import { DataCloneError, InvalidArgumentError, ProtocolError } from "../../errors.ts";
+import { ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import { seams } from "../feature.ts";
+import type { TaskCall, TaskWrap, WorkerTask } from "../task.ts";
 import type { Replies } from "../replies.ts";
-import { isGenerator, ResultStreams } from "../streams/result-streams.ts";
-import type { ArgumentMessage } from "../../protocol/start-data.ts";
-import type { TaskSignals } from "./abort-signals.ts";
-import { ArgumentStreams, type CallBack } from "../streams/argument-streams.ts";
-import { RunningCalls } from "./running-calls.ts";
-import { TaskEvents } from "./task-events.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
-import { isStreamable } from "../../streams/stream-producer.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { withVariants } from "../loading/task-variants.ts";
-import type { WorkerTask } from "../loading/task-modules.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import { HeldArguments } from "./held-arguments.ts";
 
 /** As it was when heddle was loaded. */
 const promiseThen: (
@@ -45,28 +38,16 @@ const promiseThen: (
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
 
-const AsyncFunction = (async () => {}).constructor;
-
-const NOT_DECLARED =
-  "A task that returns a generator must be a generator function (function*) or an async function.";
-
 export interface TaskRunnerOptions {
   readonly runtime: Runtime;
   readonly endpoint: Endpoint;
   readonly replies: Replies;
   readonly tasks: readonly WorkerTask[];
   readonly times: TaskTimer;
-  /** With `metrics: true`. */
-  readonly meter: CallMeter | undefined;
-  /** With the option `context`: the last argument of every call is what its host captured. */
-  readonly context: CallContext | undefined;
-  /** Made when a task first takes a signal. */
-  readonly rare: { readonly signals: TaskSignals };
-  /** Whether a task may block its thread, to wait for its host. */
-  readonly mayBlock: boolean;
-  /** Posts a message of an argument stream to the host. */
-  readonly post: (message: ArgumentMessage) => void;
-  readonly callBack: CallBack;
+  /** What is around the calls of all tasks. */
+  readonly wraps: readonly TaskWrap[];
+  /** For features. */
+  readonly core: WorkerCore;
 }
 
 export class TaskRunner {
@@ -77,72 +58,48 @@ export class TaskRunner {
    * `maxConcurrency`.
    */
   paused = 0;
-  /** Results that are streams. Undefined until there is one. */
-  streams: ResultStreams | undefined;
-  /** Arguments that are streams. Undefined until there is one. */
-  argumentStreams: ArgumentStreams | undefined;
-  #running: RunningCalls | undefined;
-  #events: TaskEvents | undefined;
+  /** Arguments that live as long as their calls. Undefined until there is one. */
+  held: HeldArguments | undefined;
+  readonly times: TaskTimer;
+  /** Calls its argument, which sends a response or a part of it, outside the worker loop. */
+  readonly respondLater: (respond: () => void) => void;
   readonly #options: TaskRunnerOptions;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   /** By index; the variants are added when one is called. */
-  #tasks: readonly WorkerTask[];
+  #tasks: readonly (WorkerTask | undefined)[];
   /**
-   * By index: the task if nothing but its function matters for its calls: they need no signal, are not tracked, declare no shapes
-   * and return no streams.
+   * By index: the task if nothing but its function matters for its calls: nothing is around them, they declare no shapes and
+   * return no streams.
    */
   readonly #plainTasks: (WorkerTask | undefined)[] = [];
-  readonly #times: TaskTimer;
-  readonly #meter: CallMeter | undefined;
-  readonly #context: CallContext | undefined;
-  readonly #respondLater: (respond: () => void) => void;
 
-  /** `respondLater` must call its argument, which sends a response or items of a stream. */
   constructor(options: TaskRunnerOptions, respondLater: (respond: () => void) => void) {
+    const { wraps, core } = options;
     this.#options = options;
     this.#endpoint = options.endpoint;
     this.#replies = options.replies;
-    this.#tasks = options.tasks;
-    const arePlain = options.context === undefined && options.meter === undefined;
-    for (const task of options.tasks) {
-      const { hasSignal, isTracked, signature, isStream } = task;
-      const isPlain = !hasSignal && !isTracked && signature === undefined && !isStream;
-      this.#plainTasks.push(arePlain && isPlain ? task : undefined);
+    this.#tasks = wraps.length === 0 ? options.tasks : wrapped(options.tasks, wraps);
+    for (const task of this.#tasks as readonly WorkerTask[]) {
+      const isPlain = task.wraps.length === 0 && task.signature === undefined && !task.isStream;
+      this.#plainTasks.push(isPlain ? task : undefined);
     }
     // An engine reads beyond the end of an array more slowly, also what is within from then on.
     const indices = VARIANTS * options.tasks.length;
     while (this.#plainTasks.length < indices) this.#plainTasks.push(undefined);
-    this.#times = options.times;
-    this.#meter = options.meter;
-    this.#context = options.context;
-    this.#respondLater = respondLater;
+    this.times = options.times;
+    this.respondLater = respondLater;
     options.endpoint.decoder.openStream = (index, kind) => {
-      const { runtime, post, callBack } = options;
-      this.argumentStreams ??= new ArgumentStreams({ runtime, post, callBack });
-      return this.argumentStreams.open(index, kind);
+      this.held ??= new HeldArguments(core);
+      return this.held.open(index, kind);
     };
   }
 
-  /** Which call the running code belongs to. */
-  get running(): RunningCalls {
-    if (this.#running === undefined) {
-      this.#running = new RunningCalls(this.#options.runtime);
-      this.#running.isAlone = () => this.inFlight === 1;
-      this.#running.onGuess = () => this.trackAll();
-    }
-    return this.#running;
-  }
-
-  /** Values that tasks send before their results. */
-  get events(): TaskEvents {
-    const { endpoint, replies, mayBlock } = this.#options;
-    return this.#events ??= new TaskEvents(this.running, endpoint.snapshots, replies, mayBlock);
-  }
-
-  /** Tracks all calls that begin from now on (`running`). */
-  trackAll(): void {
-    this.#tasks = this.#tasks.map((task) => ({ ...task, isTracked: true }));
+  /** Adds something around all calls that begin from now on. */
+  wrapAll(wrap: TaskWrap): void {
+    this.#tasks = this.#tasks.map((task) =>
+      task && { ...task, wraps: [...task.wraps.filter((one) => one !== wrap), wrap] }
+    );
     this.#plainTasks.fill(undefined);
   }
 
@@ -178,7 +135,7 @@ export class TaskRunner {
         } catch (error) {
           return this.#refuse(slot, generation, error);
         }
-        return decoder.borrows.length === 0 && this.argumentStreams?.hasOpened !== true
+        return decoder.borrows.length === 0 && this.held?.hasOpened !== true
           ? this.#callPlain(plain, slot, generation, argument)
           : this.#call(plain, slot, generation, undefined, argument);
       }
@@ -194,8 +151,7 @@ export class TaskRunner {
     if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
       argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
     } else if (descriptor !== CALL_WITH_NOTHING) {
-      // A context runner may await first, so borrowed bytes are copied.
-      decoder.isBorrowing = task.mayBorrow && this.#context === undefined;
+      decoder.isBorrowing = task.mayBorrow;
       decoder.declared = task.signature?.args;
       try {
         if (descriptor === CALL_WITH_VALUE) {
@@ -212,7 +168,7 @@ export class TaskRunner {
   /** The arguments cannot be read. Rethrows ProtocolError. */
   #refuse(slot: number, generation: number, error: unknown): false {
     if (error instanceof ProtocolError) throw error;
-    this.argumentStreams?.forget();
+    this.held?.forget();
     this.#endBorrows();
     this.#release();
     this.#replies.thrown(slot, generation, error);
@@ -223,7 +179,7 @@ export class TaskRunner {
   #callPlain(task: WorkerTask, slot: number, generation: number, argument: unknown): boolean {
     // Before the task runs, since a long task must not keep the ring's bytes.
     if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
-    const startMs = this.#times.begin(task.index);
+    const startMs = this.times.begin(task.index);
     let result: unknown;
     try {
       result = task.f(argument);
@@ -236,11 +192,11 @@ export class TaskRunner {
         return false;
       }
     } catch (error) {
-      const isLong = startMs >= 0 && this.#times.end(task.index, startMs, true);
-      this.#respond(slot, generation, task, true, error);
+      const isLong = startMs >= 0 && this.times.end(task.index, startMs, true);
+      this.respond(slot, generation, task, true, error);
       return isLong;
     }
-    const isLong = startMs >= 0 && this.#times.end(task.index, startMs, true);
+    const isLong = startMs >= 0 && this.times.end(task.index, startMs, true);
     if (typeof result === "number" && this.#replies.number(slot, generation, result)) return isLong;
     if (!this.#replies.result(slot, generation, result)) {
       this.#open(slot, generation, task, result as object, -1);
@@ -259,19 +215,17 @@ export class TaskRunner {
     const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
     if (!isBorrowing) this.#release();
-    if (this.argumentStreams?.hasOpened === true) this.argumentStreams.bind(slot, generation);
+    if (this.held?.hasOpened === true) this.held.bind(slot, generation);
     const { f } = task;
-    const startMs = this.#times.begin(task.index);
-    if (this.#meter !== undefined) this.#meter.begin(task.index, slot, startMs >= 0);
+    const startMs = this.times.begin(task.index);
     let result: unknown;
     let isThrown = false;
     let isLater = false;
     try {
-      if (this.#context !== undefined) {
-        result = this.#callInContext(task, slot, generation, args ?? [argument]);
-      } else if (task.isTracked || task.hasSignal) {
-        const all = this.#withSignal(task, slot, generation, args ?? [argument]);
-        result = this.#callWith(task, slot, generation, all);
+      if (task.wraps.length > 0) {
+        const isMeasured = startMs >= 0;
+        const call = { slot, generation, task, isMeasured, context: undefined, isOver: false };
+        result = callWrapped(call, args ?? [argument]);
       } else result = args === undefined ? f(argument) : f(...args);
       isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
     } catch (error) {
@@ -284,37 +238,16 @@ export class TaskRunner {
     }
     if (isLater) return false;
     const isDone = !task.isStream || isThrown;
-    const isLong = startMs >= 0 && this.#times.end(task.index, startMs, isDone);
-    if (isDone) this.#respond(slot, generation, task, isThrown, result);
+    const isLong = startMs >= 0 && this.times.end(task.index, startMs, isDone);
+    if (isDone) this.respond(slot, generation, task, isThrown, result);
     else this.#open(slot, generation, task, result as object, startMs);
     return isLong;
   }
 
-  /** Calls a task that may be tracked. */
-  #callWith(
-    { f, isTracked, isStream, emits }: WorkerTask,
-    slot: number,
-    generation: number,
-    args: unknown[],
-    context?: unknown,
-  ): unknown {
-    if (!isTracked) return f(...args);
-    const call = { slot, generation, emits, context };
-    return this.running.run(call, isStream, () => f(...args));
-  }
-
-  #callInContext(task: WorkerTask, slot: number, generation: number, args: unknown[]): unknown {
-    const context = args.pop();
-    // Open before the task begins, which may be later, so that an abort in between is not missed.
-    const all = this.#withSignal(task, slot, generation, args);
-    const call = (): unknown => this.#callWith(task, slot, generation, all, context);
-    return this.#context!.run(task.index, context, call, task.isStream);
-  }
-
   #taskOf(index: number, descriptor: number): WorkerTask {
-    const { tasks, runtime } = this.#options;
+    const { tasks, core } = this.#options;
     if (index >= tasks.length && this.#tasks.length === tasks.length) {
-      this.#tasks = withVariants(this.#tasks, runtime.now);
+      this.#tasks = withVariants(this.#tasks as readonly WorkerTask[], core);
     }
     const task = this.#tasks[index];
     if (task === undefined || kindOf(descriptor) !== CALL) {
@@ -323,20 +256,8 @@ export class TaskRunner {
     return task;
   }
 
-  /** Adds a signal after the arguments of a task that takes one, at the index of the last parameter or later. */
-  #withSignal(
-    { f, hasSignal }: WorkerTask,
-    slot: number,
-    generation: number,
-    args: unknown[],
-  ): unknown[] {
-    if (!hasSignal) return args;
-    while (args.length < f.length - 1) args.push(undefined);
-    args.push(this.#options.rare.signals.open(slot, generation));
-    return args;
-  }
-
-  #respond(
+  /** Sends the result of a call, or what it has thrown. */
+  respond(
     slot: number,
     generation: number,
     task: WorkerTask,
@@ -344,60 +265,32 @@ export class TaskRunner {
     result: unknown,
     word = 0,
   ): void {
-    if (this.#meter !== undefined) this.#meter.responding(slot);
+    const { wraps } = task;
+    for (let at = 0; at < wraps.length; at++) wraps[at]!.responding?.(slot);
     if (!isThrown && !this.#replies.result(slot, generation, result, task)) {
       this.#open(slot, generation, task, result as object, -1);
       return;
     }
-    this.#close(slot, generation, task);
+    this.close(slot, generation, task);
     if (isThrown) this.#replies.thrown(slot, generation, result, word);
   }
 
   /** The call is over for its task. */
-  #close(slot: number, generation: number, task: WorkerTask): void {
-    if (task.hasSignal) this.#options.rare.signals.close(slot, generation);
-    if (this.argumentStreams?.isOpen === true) this.argumentStreams.close(slot, generation);
-    if (task.isTracked) this.running.close(slot, generation);
+  close(slot: number, generation: number, task: WorkerTask): void {
+    const { wraps } = task;
+    for (let at = 0; at < wraps.length; at++) wraps[at]!.over?.(slot, generation);
+    if (this.held?.isOpen === true) this.held.close(slot, generation);
   }
 
-  /** Sends a result as a stream. */
+  /** Sends a result that is no value. */
   #open(
     slot: number,
     generation: number,
     task: WorkerTask,
-    result: object,
+    value: object,
     startMs: number,
   ): void {
-    if (isGenerator(result) && !task.isStream && !(task.f instanceof AsyncFunction)) {
-      // Its caller got a promise, but the types promise a stream.
-      this.#respond(slot, generation, task, true, new InvalidArgumentError(NOT_DECLARED));
-      return;
-    }
-    this.inFlight++;
-    const onEnd = (isThrown: boolean, value: unknown, isOver: boolean, isOfReturn: boolean) => {
-      this.inFlight--;
-      if (startMs >= 0) this.#times.settled(task.index, startMs);
-      if (isOver) this.#close(slot, generation, task);
-      else if (isThrown || !isStreamable(value)) {
-        this.#respond(slot, generation, task, isThrown, value, isOfReturn ? OF_RETURN : 0);
-      } else {
-        const error = new DataCloneError("What a stream returns cannot be a stream itself.");
-        this.#respond(slot, generation, task, true, error);
-      }
-    };
-    this.streams ??= new ResultStreams({
-      runtime: this.#options.runtime,
-      snapshots: this.#endpoint.snapshots,
-      replies: this.#replies,
-      counts: this,
-      run: this.#respondLater,
-    });
-    try {
-      this.streams.open(slot, generation, result, task.highWaterMark, onEnd);
-    } catch (error) {
-      this.inFlight--;
-      this.#respond(slot, generation, task, true, error);
-    }
+    seams.results!.send({ slot, generation, task, value, startMs }, this.#options.core);
   }
 
   /** Releases the polled record. */
@@ -426,8 +319,8 @@ export class TaskRunner {
       : new Promise((resolve) => resolve(result));
     const settle = (isThrown: boolean, outcome: unknown): void => {
       this.inFlight--;
-      if (startMs >= 0) this.#times.settled(task.index, startMs);
-      this.#respondLater(() => this.#respond(slot, generation, task, isThrown, outcome));
+      if (startMs >= 0) this.times.settled(task.index, startMs);
+      this.respondLater(() => this.respond(slot, generation, task, isThrown, outcome));
     };
     promiseThen.call(
       promise,
@@ -435,7 +328,31 @@ export class TaskRunner {
       (reason) => settle(true, reason),
     );
     this.inFlight++;
-    if (startMs >= 0) this.#times.end(task.index, startMs, false);
+    if (startMs >= 0) this.times.end(task.index, startMs, false);
     return true;
   }
+}
+
+/** With `wraps` around the calls of all tasks, outside of what is around those of some. */
+function wrapped(tasks: readonly WorkerTask[], wraps: readonly TaskWrap[]): readonly WorkerTask[] {
+  const mayDelay = wraps.some((wrap) => wrap.mayDelay === true);
+  return tasks.map((task) => ({
+    ...task,
+    mayBorrow: task.mayBorrow && !mayDelay,
+    wraps: [...wraps, ...task.wraps],
+  }));
+}
+
+/** Calls a task within all that is around it. */
+function callWrapped(call: TaskCall, args: unknown[]): unknown {
+  const { f, wraps } = call.task;
+  let run = (): unknown => f(...args);
+  for (const wrap of wraps) wrap.before?.(call, args);
+  for (let at = wraps.length - 1; at >= 0; at--) {
+    const wrap = wraps[at]!;
+    if (wrap.run === undefined) continue;
+    const inner = run;
+    run = () => wrap.run!(call, inner);
+  }
+  return run();
 }

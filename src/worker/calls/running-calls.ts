@@ -5,64 +5,52 @@
 import { Map } from "../../builtins.ts";
 import type { AsyncContext, Runtime } from "../../runtimes/runtime.ts";
 import { keyOf } from "../../protocol/call-key.ts";
-import { bindIterator } from "../streams/bound-iterator.ts";
+import { seams } from "../feature.ts";
+import type { TaskCall, TaskWrap } from "../task.ts";
+import type { WorkerCore } from "../worker-core.ts";
 
-export interface RunningCall {
-  readonly slot: number;
-  readonly generation: number;
-  /** Whether its caller wants its events. */
-  readonly emits: boolean;
-  /** What the host captured for it (option `context`). */
-  readonly context: unknown;
-  isOver: boolean;
-}
-
-export class RunningCalls {
+export class RunningCalls implements TaskWrap {
   /** Called once where contexts may have to guess: from now on all calls should be tracked. */
   onGuess: () => void = () => {};
   /** Whether the worker has no other call. */
   isAlone: () => boolean = () => false;
   /** Called when a tracked call is over. */
-  onOver: (call: RunningCall) => void = () => {};
-  readonly #createContext: () => AsyncContext<RunningCall>;
+  onOver: (call: TaskCall) => void = () => {};
+  readonly #createContext: () => AsyncContext<TaskCall>;
   /** Created with the first call that is tracked. */
-  #context: AsyncContext<RunningCall> | undefined;
-  readonly #open = new Map<number, RunningCall>();
+  #context: AsyncContext<TaskCall> | undefined;
+  readonly #open = new Map<number, TaskCall>();
 
   constructor({ createContext }: Pick<Runtime, "createContext">) {
-    this.#createContext = () => createContext<RunningCall>();
+    this.#createContext = () => createContext<TaskCall>();
   }
 
   /** The tracked call that the running code belongs to; it may be over. */
-  get current(): RunningCall | undefined {
+  get current(): TaskCall | undefined {
     const context = this.#context;
     if (context === undefined) return undefined;
     return context.get() ??
       (context.guess !== undefined && this.isAlone() ? context.guess() : undefined);
   }
 
-  /** Runs a task as a call that is tracked. `isStream`: its result is a generator, whose code belongs to the call as well. */
-  run(
-    { slot, generation, emits, context }: Omit<RunningCall, "isOver">,
-    isStream: boolean,
-    f: () => unknown,
-  ): unknown {
-    const call: RunningCall = { slot, generation, emits, context, isOver: false };
-    this.#open.set(keyOf(slot, generation), call);
+  /** Runs a task as a call that is tracked. The code of a generator belongs to the call as well. */
+  run(call: TaskCall, f: () => unknown): unknown {
+    this.#open.set(keyOf(call.slot, call.generation), call);
     const running = this.#context ?? this.#begin();
+    if (!call.task.isStream) return running.run(call, f);
     return running.run(
       call,
-      isStream ? () => bindIterator(f(), () => (body) => running.run(call, body)) : f,
+      () => seams.results!.bind(f(), () => (body) => running.run(call, body)),
     );
   }
 
-  #begin(): AsyncContext<RunningCall> {
+  #begin(): AsyncContext<TaskCall> {
     const context = this.#context = this.#createContext();
     if (context.guess !== undefined) this.onGuess();
     return context;
   }
 
-  close(slot: number, generation: number): void {
+  over(slot: number, generation: number): void {
     const key = keyOf(slot, generation);
     const call = this.#open.get(key);
     if (call === undefined) return;
@@ -70,4 +58,12 @@ export class RunningCalls {
     this.#open.delete(key);
     this.onOver(call);
   }
+}
+
+/** Those of a worker (`WorkerCore.part`). */
+export function runningCalls(core: WorkerCore): RunningCalls {
+  const running = new RunningCalls(core.runtime);
+  running.isAlone = () => core.loop!.runner.inFlight === 1;
+  running.onGuess = () => core.loop!.runner.wrapAll(running);
+  return running;
 }

@@ -4,7 +4,8 @@ import { EVENTS } from "../../lane/frame.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Replies } from "../replies.ts";
-import type { RunningCalls } from "./running-calls.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import { type RunningCalls, runningCalls } from "./running-calls.ts";
 
 /** Events that may wait for room in the ring. A task that sends more waits for the host, with its thread. */
 const MAX_WAITING = 1024;
@@ -34,7 +35,7 @@ export class TaskEvents {
    */
   emit(value: unknown): void {
     const call = this.#running.current;
-    if (call === undefined || call.isOver || !call.emits) return;
+    if (call === undefined || call.isOver || !call.task.emits) return;
     // The host reads no more, and not every runtime can stop a thread that waits.
     if (!this.#replies.flushNow(this.#maxWaiting)) throw new StreamClosedError();
     const batch = new ItemBatch(this.#snapshots);
@@ -45,4 +46,10 @@ export class TaskEvents {
       batch.clear();
     }
   }
+}
+
+/** Those of a worker (`WorkerCore.part`). */
+export function taskEvents(core: WorkerCore): TaskEvents {
+  const { endpoint: { snapshots }, replies, staysInLoop } = core;
+  return new TaskEvents(core.part(runningCalls), snapshots, replies, !staysInLoop);
 }

@@ -8,39 +8,18 @@ import {
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
-import { mayBorrow } from "../../codec/kinds/borrow.ts";
-import { describeSignature, type Signature, signatureOf } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { isGeneratorFunction } from "../../streams/generator-functions.ts";
-import { HIGH_WATER_MARK } from "../../streams/limits.ts";
-import { type Imported, importModule, type ImportRuntime, type Module } from "./import-module.ts";
+import { type DeclaredSignature, seams } from "../feature.ts";
+import type { WorkerTask } from "../task.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import { type Imported, importModule, type Module } from "./import-module.ts";
 
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK: unique symbol = Symbol.for("heddle.task");
-
-/** A task as the worker runs it. */
-export interface WorkerTask {
-  readonly f: (...args: unknown[]) => unknown;
-  /** Its function with all checks, if a synchronous call may run it in the worker that makes it. */
-  readonly inline: ((...args: unknown[]) => unknown) | undefined;
-  /** Whether borrowed bytes may be read in place. False for an async function, which may read them later. */
-  readonly mayBorrow: boolean;
-  /** Its index in the pool, and the declared types of its values. */
-  readonly index: number;
-  readonly signature: Signature | undefined;
-  /** Whether its last argument is an abort signal. */
-  readonly hasSignal: boolean;
-  /** Whether it is a generator function: its result is a stream. */
-  readonly isStream: boolean;
-  /** Maximum of items of its stream that are sent and not acknowledged. */
-  readonly highWaterMark: number;
-  /** Whether its callers want its events. */
-  readonly emits: boolean;
-  /** Whether it runs as a tracked call (running-calls.ts). */
-  readonly isTracked: boolean;
-}
 
 /** All tasks of a module, and their descriptions for the host. */
 export interface LoadedModule {
@@ -49,14 +28,14 @@ export interface LoadedModule {
 }
 
 /**
- * Loads the functions of `sources`, in order, unless they are among `known` by their index. Rethrows a module's error, or
- * throws TaskNotFoundError.
+ * Loads the functions of `sources`, in order, unless the site has them, by their index. Rethrows a module's error, or throws
+ * TaskNotFoundError.
  */
 export async function loadTasks(
   sources: readonly TaskSource[],
-  runtime: ImportRuntime,
-  known: readonly unknown[] = [],
+  core: WorkerCore,
 ): Promise<readonly WorkerTask[]> {
+  const { runtime, site: { known } } = core;
   const modules = new Map<string, Promise<Imported>>();
   for (const [index, { moduleUrl }] of sources.entries()) {
     if (known[index] === undefined && !modules.has(moduleUrl)) {
@@ -70,12 +49,13 @@ export async function loadTasks(
     const given = declaredTask(known[index]);
     const declared = given ??
       findTask(exportsOf((await modules.get(source.moduleUrl)!).module), source);
-    const signature = signatureOf(declared.args, declared.returns);
-    const words = describeSignature(signature);
+    const { args, returns } = declared;
+    const { signature, words } = args === undefined && returns === undefined
+      ? NO_SIGNATURE
+      : signatureOf(declared, source.name);
     if (words !== source.declares) throw otherDeclaration(source, words);
     const hasSignal = source.hasSignal || wantsSignal(declared);
-    const task = createTask(tasks.length, checked(declared, source), signature, hasSignal);
-    tasks.push({ ...task, inline: inlineOf(declared, source.name) });
+    tasks.push(createTask(index, declared, source, signature, hasSignal, core));
   }
   return tasks;
 }
@@ -86,8 +66,9 @@ export async function loadTasks(
  */
 export async function loadModule(
   moduleUrl: string,
-  runtime: ImportRuntime & CodecAccess,
+  core: WorkerCore,
 ): Promise<LoadedModule> {
+  const { runtime } = core;
   const module = exportsOf((await importModule(moduleUrl, runtime)).module);
   const tasks: WorkerTask[] = [];
   const descriptions: TaskDescription[] = [];
@@ -95,20 +76,19 @@ export async function loadModule(
     const declared = declaredTask(module[name]);
     if (declared === undefined || name === "then") continue;
     const { options, args, returns } = declared;
-    const isBare = options === undefined && args === undefined && returns === undefined;
-    const signature = isBare ? undefined : signatureOf(args, returns);
-    const declares = isBare ? undefined : describeSignature(signature);
+    const { signature, words: declares } = args === undefined && returns === undefined
+      ? NO_SIGNATURE
+      : signatureOf(declared, name);
     const hasSignal = wantsSignal(declared);
-    const task = checked(declared, { name, isChecked: false });
-    const created = createTask(tasks.length, task, signature, hasSignal);
-    tasks.push({ ...created, inline: inlineOf(declared, name) });
+    const source = { name, isChecked: false };
+    tasks.push(createTask(tasks.length, declared, source, signature, hasSignal, core));
     const isStream = isGeneratorFunction(declared.f);
     descriptions.push({
       name,
       hasSignal,
       isStream,
       declares,
-      declared: isBare
+      declared: options === undefined && args === undefined && returns === undefined
         ? undefined
         : packDeclaration({ options, args, returns }, moduleUrl, runtime),
     });
@@ -144,36 +124,65 @@ function exportsOf(module: Module): Module {
   return isCommonJs ? { __proto__: null, ...all, ...exported } : all;
 }
 
+/** `declared`: as its module exports it. `isChecked`: the host checks the arguments of its calls. */
 function createTask(
   index: number,
-  { f, options, [TASK]: declared }: DeclaredTask,
+  declared: DeclaredTask,
+  { name, isChecked }: Pick<TaskSource, "name" | "isChecked">,
   signature: Signature | undefined,
   hasSignal: boolean,
+  core: WorkerCore,
 ): WorkerTask {
+  const check = declared[TASK]?.checked;
+  const f = check?.(name, isChecked) ?? declared.f;
   const isStream = isGeneratorFunction(f);
-  const highWaterMark = options?.highWaterMark ?? HIGH_WATER_MARK;
-  return {
+  if (isStream && seams.results === undefined) throw missing(name, "is a generator", "streams");
+  if (hasSignal && seams.wraps["hasSignal"] === undefined) {
+    throw missing(name, "takes an abort signal", "limits");
+  }
+  const isAsync = f instanceof AsyncFunction;
+  const mustAwait = isGeneratorFunction(declared.f) || declared.f instanceof AsyncFunction;
+  return withWraps({
     f,
-    inline: undefined,
+    inline: mustAwait ? undefined : check?.(name, false) ?? declared.f,
     // A check may await first.
-    mayBorrow: !isStream && declared?.checked === undefined && mayBorrow(f),
+    mayBorrow: !isStream && check === undefined && !isAsync,
     index,
     signature,
     hasSignal,
     isStream,
-    highWaterMark,
+    highWaterMark: declared.options?.highWaterMark,
     emits: false,
-    isTracked: false,
-  };
-}
-
-/** A function of which nothing tells that its result has to be awaited. */
-function inlineOf(task: DeclaredTask, name: string): WorkerTask["inline"] {
-  const mustAwait = isGeneratorFunction(task.f) || task.f instanceof AsyncFunction;
-  return mustAwait ? undefined : checked(task, { name, isChecked: false }).f;
+    wraps: [],
+  }, core);
 }
 
 const AsyncFunction = (async () => {}).constructor;
+
+/** The task, with what the features that its properties ask for do around its calls. */
+export function withWraps(task: WorkerTask, core: WorkerCore): WorkerTask {
+  let { wraps } = task;
+  for (const property in seams.wraps) {
+    if (task[property as keyof WorkerTask] !== true) continue;
+    const wrap = core.part(seams.wraps[property]!);
+    if (!wraps.includes(wrap)) wraps = [...wraps, wrap];
+  }
+  return { ...task, wraps };
+}
+
+const NO_SIGNATURE: DeclaredSignature = { signature: undefined, words: undefined };
+
+/** What a task declares of its values. */
+function signatureOf({ args, returns }: DeclaredTask, name: string): DeclaredSignature {
+  if (seams.signatureOf === undefined) throw missing(name, "declares its values", "structs");
+  return seams.signatureOf(args, returns);
+}
+
+function missing(task: string, what: string, feature: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `Task "${task}" ${what}, for which this build of heddle lacks the feature "${feature}".`,
+  );
+}
 
 function wantsSignal({ abortSignal }: DeclaredTask): boolean {
   return abortSignal !== undefined && abortSignal !== false;
@@ -202,15 +211,6 @@ interface DeclaredTask {
   readonly [TASK]?: {
     readonly checked?: (task: string, isChecked: boolean) => WorkerTask["f"];
   };
-}
-
-/** The task with the checks that its schemas demand. */
-function checked(
-  task: DeclaredTask,
-  { name, isChecked }: Pick<TaskSource, "name" | "isChecked">,
-): DeclaredTask {
-  const f = task[TASK]?.checked?.(name, isChecked);
-  return f === undefined ? task : { ...task, f };
 }
 
 /** An export as a task; undefined if it is none. */

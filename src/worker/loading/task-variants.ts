@@ -1,126 +1,23 @@
 /** The variants of tasks as a worker runs them (protocol/task-variants.ts). */
-import type { ChunkResult } from "../../protocol/task-variants.ts";
-import type { WorkerTask } from "./task-modules.ts";
-import { isThenable } from "../../streams/is-thenable.ts";
+import { VARIANTS } from "../../protocol/task-variants.ts";
+import { seams } from "../feature.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import type { WorkerTask } from "../task.ts";
+import { withWraps } from "./task-modules.ts";
 
-/** The tasks, then those that take chunks, then those that send events. */
+/** The tasks, then each of their variants; undefined: no feature runs it. */
 export function withVariants(
   tasks: readonly WorkerTask[],
-  now: () => number,
-): readonly WorkerTask[] {
+  core: WorkerCore,
+): readonly (WorkerTask | undefined)[] {
   const { length } = tasks;
-  return [
-    ...tasks,
-    ...tasks.map((task) => ({
-      ...task,
-      f: chunkOf(task, now),
-      mayBorrow: false,
-      index: task.index + length,
-      signature: undefined,
-      isStream: false,
-      hasSignal: true,
-    })),
-    ...tasks.map((task) => ({
-      ...task,
-      index: task.index + 2 * length,
-      emits: true,
-      isTracked: true,
-    })),
-  ];
-}
-
-/** One after the other: each item's result, or the reduction of all items, until the chunk is aborted or its time is up. */
-function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
-  // A signal comes last.
-  return (items: unknown, isReduction: unknown, budgetMs: unknown, ...rest: unknown[]) => {
-    const signal = rest.pop() as AbortSignal;
-    const withSignal = (args: unknown[]): unknown => {
-      while (args.length < f.length - 1) args.push(undefined);
-      return f(...args, signal);
-    };
-    const given = hasSignal ? withSignal : (args: unknown[]): unknown => f(...args);
-    // The usual case builds no further array.
-    const call = rest.length === 0
-      ? given
-      : (args: unknown[]): unknown => given([...args, ...rest]);
-    const run = new ChunkRun(items as unknown[], isReduction === true, signal, now);
-    run.budgetMs = budgetMs as number;
-    return run.next(call);
-  };
-}
-
-class ChunkRun {
-  /** The chunk begins no further item after this time. */
-  budgetMs = Infinity;
-  readonly #items: readonly unknown[];
-  readonly #isReduction: boolean;
-  readonly #signal: AbortSignal;
-  readonly #now: () => number;
-  readonly #startMs: number;
-  readonly #results: unknown[] = [];
-  #at = 0;
-  /** The item before which the signal is looked at next. */
-  #checkAt = 0;
-
-  constructor(
-    items: readonly unknown[],
-    isReduction: boolean,
-    signal: AbortSignal,
-    now: () => number,
-  ) {
-    this.#items = items;
-    this.#isReduction = isReduction;
-    this.#signal = signal;
-    this.#now = now;
-    this.#startMs = now();
-    if (isReduction) this.#results.push(items[this.#at++]);
-  }
-
-  /** Goes on until the task has to be awaited, throws, or there are no more items. */
-  next(call: (args: unknown[]) => unknown): ChunkResult | Promise<ChunkResult> {
-    const { length } = this.#items;
-    try {
-      while (this.#at < length && !this.#mustEnd()) {
-        const item = this.#items[this.#at++];
-        const result = call(this.#isReduction ? [this.#results[0], item] : [item]);
-        if (isThenable(result)) return this.#await(result, call);
-        this.#keep(result);
-      }
-    } catch (error) {
-      return this.#end([error]);
+  const all: (WorkerTask | undefined)[] = [...tasks];
+  for (let variant = 1; variant < VARIANTS; variant++) {
+    const vary = seams.variants[variant];
+    for (const task of tasks) {
+      const index = task.index + variant * length;
+      all.push(vary && withWraps({ ...task, ...vary(task, core), index }, core));
     }
-    return this.#end([]);
   }
-
-  async #await(
-    promise: PromiseLike<unknown>,
-    call: (args: unknown[]) => unknown,
-  ): Promise<ChunkResult> {
-    try {
-      this.#keep(await promise);
-    } catch (error) {
-      return this.#end([error]);
-    }
-    return this.next(call);
-  }
-
-  #mustEnd(): boolean {
-    const isFirst = this.#at === Number(this.#isReduction);
-    if (this.budgetMs !== Infinity && !isFirst && this.#now() - this.#startMs >= this.budgetMs) {
-      return true;
-    }
-    // Looks at the signal up to 64 times in a chunk: that takes as long as a short task.
-    if (this.#at < this.#checkAt) return false;
-    this.#checkAt = this.#at + 1 + (this.#items.length >> 6);
-    return this.#signal.aborted;
-  }
-
-  #keep(result: unknown): void {
-    if (this.#isReduction) this.#results[0] = result;
-    else this.#results.push(result);
-  }
-
-  #end(error: readonly [] | readonly [unknown]): ChunkResult {
-    return [this.#results, this.#now() - this.#startMs, this.#at, ...error];
-  }
+  return all;
 }

@@ -5,11 +5,10 @@
  * the payload port, where it can be taken without the event loop.
  */
 import { Map, Promise } from "../../builtins.ts";
-import type { Codec } from "../../codec/codec.ts";
 import { DeadlockError, InvalidArgumentError, PoolClosedError } from "../../errors.ts";
-import type { Endpoint } from "../../lane/endpoint.ts";
 import { ANSWERS } from "../../lane/layout.ts";
 import {
+  type PackedValues,
   packReasonOf,
   packSnapshot,
   StandaloneValues,
@@ -26,39 +25,15 @@ import {
 } from "../../protocol/host-requests.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
 import { keyOf } from "../../protocol/call-key.ts";
-import type { Replies } from "../replies.ts";
-import type { WorkerTask } from "../loading/task-modules.ts";
-import type { RunningCall, RunningCalls } from "../calls/running-calls.ts";
+import { runningCalls } from "../calls/running-calls.ts";
+import type { TaskCall } from "../task.ts";
+import type { WorkerCore } from "../worker-core.ts";
 
 /** Time between two looks whether the host stops this worker: not every runtime can stop a thread that waits. */
 const STOP_CHECK_MS = 50;
 
 const NO_CALLER: CallId = [NO_CALL, 0];
 const UNKNOWN_CALLER: CallId = [UNKNOWN_CALL, 0];
-
-/** The parts of a worker that has loaded its tasks. */
-export interface RequestParts {
-  readonly endpoint: Endpoint;
-  readonly replies: Replies;
-  readonly loop: {
-    readonly running: RunningCalls;
-    readonly isIdle: boolean;
-    trackAll(): void;
-    addWaiting(tasks: number): void;
-  };
-  /** The tasks and, in the same order, their names. */
-  readonly tasks: readonly WorkerTask[];
-  readonly named: readonly { readonly name: string }[];
-}
-
-export interface HostRequestsOptions {
-  /** Why a task must not block its thread, to wait for its host. Undefined: it may. */
-  readonly refusal: string | undefined;
-  /** For values beside the rings. */
-  readonly codec: Codec;
-  readonly control: Int32Array<SharedArrayBuffer>;
-  readonly post: (message: RequestMessage) => void;
-}
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -71,22 +46,18 @@ interface Pending {
 const NOT_LOADED =
   "host.sync cannot be used while modules are loaded: use host.call there, or call it in a task.";
 
-export const ON_HOST =
+const ON_HOST =
   "This task runs on the thread of its host, because no other can start (onUnavailable): it would wait for itself. Use call in place of sync.";
 
-export const IN_BROWSER =
+const IN_BROWSER =
   "In a browser a thread that waits gets no messages: it would wait for ever. Use call in place of sync.";
 
 export class HostRequests {
-  /** Set when the tasks are loaded, before the first call. */
-  parts: RequestParts | undefined;
-  readonly #options: HostRequestsOptions;
+  readonly #core: WorkerCore;
   readonly #values: StandaloneValues;
   readonly #pending = new Map<number, Pending>();
   /** Requests of each call that wait for an answer. */
   readonly #waits = new Map<number, number>();
-  /** Calls `tell` in a microtask, outside the asynchronous context of every task. */
-  #schedule!: () => void;
   #number = 0;
   /** Change of the number of waiting tasks that the loop does not know yet. */
   #change = 0;
@@ -94,31 +65,32 @@ export class HostRequests {
   #isTracking = false;
   #isTrackingAll = false;
 
-  constructor(options: HostRequestsOptions) {
-    this.#options = options;
-    this.#values = new StandaloneValues(options.codec);
+  constructor(core: WorkerCore) {
+    this.#core = core;
+    this.#values = new StandaloneValues(core.codec);
+    core.onOutside = () => this.#tell();
+    core.part(runningCalls).onOver = ({ slot, generation }) => this.#forget(slot, generation);
   }
 
   /** Tasks call tasks: from now on it is known which calls requests belong to. */
   track(): void {
     if (this.#isTracking) return;
     this.#isTracking = true;
-    this.#isTrackingAll = this.parts === undefined;
-    this.parts?.loop.trackAll();
-  }
-
-  /** The tasks are loaded. `schedule` calls `tell` in a microtask, in the asynchronous context of the worker's loop. */
-  start(parts: RequestParts, schedule: () => void): void {
-    this.parts = parts;
-    this.#schedule = schedule;
-    if (this.#isTracking) parts.loop.trackAll();
-    parts.loop.running.onOver = ({ slot, generation }) => this.#forget(slot, generation);
+    const { loop } = this.#core;
+    this.#isTrackingAll = loop === undefined;
+    const running = this.#core.part(runningCalls);
+    if (loop === undefined) this.#core.wraps.push(running);
+    else loop.runner.wrapAll(running);
   }
 
   /** The tracked call that the running code belongs to, if it is not over. */
-  get current(): RunningCall | undefined {
-    const call = this.parts?.loop.running.current;
+  get current(): TaskCall | undefined {
+    const call = this.#current;
     return call?.isOver === false ? call : undefined;
+  }
+
+  get #current(): TaskCall | undefined {
+    return this.#core.partIfMade(runningCalls)?.current;
   }
 
   /** Makes a request. The promise settles with its answer. `caller`: the call it belongs to, if the running code does not tell. */
@@ -152,26 +124,25 @@ export class HostRequests {
     args: readonly unknown[],
     caller: CallId = this.#caller(),
   ): unknown {
-    const { parts } = this;
-    const { control } = this.#options;
-    if (parts === undefined) throw new InvalidArgumentError(NOT_LOADED);
-    const { refusal } = this.#options;
-    if (refusal !== undefined) throw new DeadlockError(refusal);
-    const port = parts.endpoint.messages;
+    const { control, replies, loop, site, runtime, endpoint } = this.#core;
+    if (loop === undefined) throw new InvalidArgumentError(NOT_LOADED);
+    if (site.isHost) throw new DeadlockError(ON_HOST);
+    if (!runtime.blocks) throw new DeadlockError(IN_BROWSER);
+    const port = endpoint.messages;
     let seen = Atomics.load(control, ANSWERS);
     const number = this.#number++;
     const isAnswer = (message: unknown): boolean => (message as AnswerMessage).request === number;
     this.#send(number, caller, true, [...args, header], (error) => {
       throw error;
     });
-    while (parts.replies.flushNow(0)) {
+    while (replies.flushNow(0)) {
       const message = port.takeOther(isAnswer) as AnswerMessage | undefined;
       if (message !== undefined) {
         const value = this.#read(message);
         if (message.isThrown) throw value;
         return value;
       }
-      if (parts.replies.isStopped) break;
+      if (replies.isStopped) break;
       // SYNC(answers): pairs with ThreadLane.postAnswer, which posts before it changes the word.
       Atomics.wait(control, ANSWERS, seen, STOP_CHECK_MS);
       seen = Atomics.load(control, ANSWERS);
@@ -208,9 +179,9 @@ export class HostRequests {
   }
 
   #caller(): CallId {
-    const loop = this.parts?.loop;
+    const { loop } = this.#core;
     if (loop === undefined) return NO_CALLER;
-    const call = loop.running.current;
+    const call = this.#current;
     if (call !== undefined) return call.isOver ? NO_CALLER : [call.slot, call.generation];
     return this.#isTrackingAll || loop.isIdle ? NO_CALLER : UNKNOWN_CALLER;
   }
@@ -222,13 +193,13 @@ export class HostRequests {
     values: readonly unknown[],
     onRefused: (error: unknown) => void,
   ): void {
-    const { parts } = this;
+    const { loop, replies } = this.#core;
     // Without calls in flight the host reads no records of this worker.
-    if (parts === undefined || parts.loop.isIdle) {
-      const packed = packSnapshot(this.#values.snapshots.capture(values));
-      this.#options.post({ heddle: "request", request: number, isSync, values: packed.values });
+    if (loop === undefined || loop.isIdle) {
+      const { values: packed } = packSnapshot(this.#values.snapshots.capture(values));
+      this.#notify({ heddle: "request", request: number, isSync, values: packed }, packed);
     } else {
-      parts.replies.request(slot, generation, packNumber(number, isSync), values, onRefused);
+      replies.request(slot, generation, packNumber(number, isSync), values, onRefused);
     }
   }
 
@@ -236,10 +207,14 @@ export class HostRequests {
   #follow(signal: AbortSignal, number: number): () => void {
     const onAbort = (): void => {
       const { values: reason } = packReasonOf(this.#values.snapshots, reasonOf(signal));
-      this.#options.post({ heddle: "requestAbort", request: number, reason });
+      this.#notify({ heddle: "requestAbort", request: number, reason }, reason);
     };
     signal.addEventListener("abort", onAbort);
     return () => signal.removeEventListener("abort", onAbort);
+  }
+
+  #notify(message: RequestMessage, { payload }: PackedValues): void {
+    this.#core.notify(message, (payload?.attachments.length ?? 0) > 0);
   }
 
   /** One more request of a call waits, or one less. */
@@ -262,18 +237,25 @@ export class HostRequests {
   /** Tells the loop soon: it may run other tasks then, so not on the stack of a task, nor in its asynchronous context. */
   #count(change: number): void {
     this.#change += change;
-    this.#schedule();
+    this.#core.callOutside();
   }
 
-  /** Tells the loop how many more tasks wait, or fewer. */
-  tell(): void {
+  /** Tells the loop how many more tasks wait, or fewer: as many more do not count meanwhile. */
+  #tell(): void {
+    const core = this.#core;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#schedule = resolve;
-    void promise.then(() => this.tell()); // in the context of now: that of the worker's loop
+    core.callOutside = resolve;
+    void promise.then(() => this.#tell()); // in the context of now: that of the worker's loop
     const change = this.#change;
     this.#change = 0;
-    this.parts!.loop.addWaiting(change);
+    const { runner } = core.loop!;
+    runner.respondLater(() => runner.paused += change);
   }
+}
+
+/** Those of a worker (`WorkerCore.part`). */
+export function hostRequests(core: WorkerCore): HostRequests {
+  return new HostRequests(core);
 }
 
 function ignore(): void {}

@@ -2,8 +2,7 @@
  * What `host` and `currentPool` do in a worker: requests to the host. A synchronous call of a synchronous task runs at once in
  * this worker, as a call would: arguments and result are cloned.
  */
-import { AbortController, Map, Promise } from "../../builtins.ts";
-import type { Codec } from "../../codec/codec.ts";
+import { Map, Promise } from "../../builtins.ts";
 import { isError } from "../../codec/kinds/errors.ts";
 import type { DeclaredValues } from "../../codec/declared.ts";
 import { DataCloneError, DeadlockError } from "../../errors.ts";
@@ -12,28 +11,22 @@ import { StandaloneValues } from "../../lane/standalone-values.ts";
 import type { NestedSettings } from "../../protocol/host-requests.ts";
 import type { TaskRequests } from "../../realm/worker-realm.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
-import type { TaskSignals } from "../calls/abort-signals.ts";
-import type { HostRequests } from "./host-requests.ts";
-import type { WorkerTask } from "../loading/task-modules.ts";
-
-/** The parts of the worker that it needs, some at their first use. */
-interface Parts {
-  readonly requests: HostRequests;
-  readonly signals: TaskSignals;
-}
+import type { WorkerTask } from "../task.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import { type HostRequests, hostRequests } from "./host-requests.ts";
 
 export class WorkerTaskRequests implements TaskRequests {
-  readonly #parts: Parts;
+  readonly #core: WorkerCore;
   readonly #requests: HostRequests;
+  /** For values that stay in this thread. */
   readonly #values: StandaloneValues;
   /** The tasks of the worker by name, from the first synchronous call on. */
   #tasks: ReadonlyMap<string, WorkerTask> | undefined;
 
-  /** `codec`: for values that stay in this thread. */
-  constructor(parts: Parts, codec: Codec) {
-    this.#parts = parts;
-    this.#requests = parts.requests;
-    this.#values = new StandaloneValues(codec);
+  constructor(core: WorkerCore) {
+    this.#core = core;
+    this.#requests = core.part(hostRequests);
+    this.#values = new StandaloneValues(core.codec);
   }
 
   track(): void {
@@ -71,28 +64,20 @@ export class WorkerTaskRequests implements TaskRequests {
 
   /** Undefined for a task of another pool, and while modules are loaded. */
   #taskOf(name: string): WorkerTask | undefined {
-    const { parts } = this.#requests;
-    if (parts === undefined) return undefined;
-    this.#tasks ??= new Map(parts.tasks.map((task, index) => [parts.named[index]!.name, task]));
+    const { loop, tasks, named } = this.#core;
+    if (loop === undefined) return undefined;
+    this.#tasks ??= new Map(tasks.map((task, index) => [named[index]!.name, task]));
     return this.#tasks.get(name);
   }
 
   #runInline(
     name: string,
-    { signature, hasSignal }: WorkerTask,
+    { signature, wraps }: WorkerTask,
     f: WorkerTask["f"],
     given: readonly unknown[],
   ): unknown {
     const args = this.#clone(given, ARGUMENTS, signature?.args);
-    if (hasSignal) {
-      while (args.length < f.length - 1) args.push(undefined);
-      const call = this.#requests.current;
-      args.push(
-        call === undefined
-          ? new AbortController().signal
-          : this.#parts.signals.follow(call.slot, call.generation),
-      );
-    }
+    for (const wrap of wraps) wrap.inside?.(f, args, this.#requests.current);
     let result: unknown;
     try {
       result = f(...args);
@@ -132,4 +117,9 @@ export class WorkerTaskRequests implements TaskRequests {
       return refusal instanceof DataCloneError ? refusal : error;
     }
   }
+}
+
+/** Those of a worker (`WorkerCore.part`). */
+export function taskRequests(core: WorkerCore): WorkerTaskRequests {
+  return new WorkerTaskRequests(core);
 }

@@ -1,14 +1,19 @@
 /** Results that are streams: the worker's side. docs/internals/streams.md explains the protocol. */
 import { Map, Promise } from "../../builtins.ts";
+import { DataCloneError, InvalidArgumentError } from "../../errors.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
-import { ITEMS } from "../../lane/frame.ts";
+import { ITEMS, OF_RETURN } from "../../lane/frame.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { isReadableStream, tagOf } from "../../streams/readable.ts";
 import { openIterator } from "../../streams/open-source.ts";
-import { StreamProducer } from "../../streams/stream-producer.ts";
+import { HIGH_WATER_MARK } from "../../streams/limits.ts";
+import { isStreamable, StreamProducer } from "../../streams/stream-producer.ts";
 import { keyOf } from "../../protocol/call-key.ts";
+import type { OtherResult, OtherResults } from "../feature.ts";
 import type { Replies } from "../replies.ts";
+import type { WorkerCore } from "../worker-core.ts";
+import { bindIterator } from "./bound-iterator.ts";
 
 export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;
@@ -101,6 +106,57 @@ export class ResultStreams {
 }
 
 /** Whether `value` is what a generator function returns. */
-export function isGenerator(value: object): boolean {
+function isGenerator(value: object): boolean {
   return /^\[object (Async)?Generator\]$/.test(tagOf(value));
 }
+
+const AsyncFunction = (async () => {}).constructor;
+
+const NOT_DECLARED =
+  "A task that returns a generator must be a generator function (function*) or an async function.";
+
+/** Those of a worker (`WorkerCore.part`). */
+export function resultStreams(core: WorkerCore): ResultStreams {
+  const { runtime, endpoint: { snapshots }, replies, loop } = core;
+  const { runner } = loop!;
+  const streams = new ResultStreams({
+    runtime,
+    snapshots,
+    replies,
+    counts: runner,
+    run: runner.respondLater,
+  });
+  core.onEnd.push(() => streams.close());
+  return streams;
+}
+
+/** Sends a result as a stream, which ends its call. */
+function send({ slot, generation, task, value, startMs }: OtherResult, core: WorkerCore): void {
+  const { runner } = core.loop!;
+  if (isGenerator(value) && !task.isStream && !(task.f instanceof AsyncFunction)) {
+    // Its caller got a promise, but the types promise a stream.
+    runner.respond(slot, generation, task, true, new InvalidArgumentError(NOT_DECLARED));
+    return;
+  }
+  runner.inFlight++;
+  const onEnd = (isThrown: boolean, result: unknown, isOver: boolean, isOfReturn: boolean) => {
+    runner.inFlight--;
+    if (startMs >= 0) runner.times.settled(task.index, startMs);
+    if (isOver) runner.close(slot, generation, task);
+    else if (isThrown || !isStreamable(result)) {
+      runner.respond(slot, generation, task, isThrown, result, isOfReturn ? OF_RETURN : 0);
+    } else {
+      const error = new DataCloneError("What a stream returns cannot be a stream itself.");
+      runner.respond(slot, generation, task, true, error);
+    }
+  };
+  const highWaterMark = task.highWaterMark ?? HIGH_WATER_MARK;
+  try {
+    core.part(resultStreams).open(slot, generation, value, highWaterMark, onEnd);
+  } catch (error) {
+    runner.inFlight--;
+    runner.respond(slot, generation, task, true, error);
+  }
+}
+
+export const streamResults: OtherResults = { is: isStreamable, send, bind: bindIterator };

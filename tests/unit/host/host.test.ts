@@ -8,6 +8,8 @@ import { Responses } from "../../../src/host/dispatch/responses.ts";
 import type { Lane } from "../../../src/host/lanes/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/queue/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/calls/in-flight.ts";
+import { TimedCalls } from "../../../src/host/limits/timed-calls.ts";
+import type { CallPart } from "../../../src/host/calls/call-extra.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";
 import { PendingWork } from "../../../src/host/calls/pending-work.ts";
@@ -39,12 +41,46 @@ describe("in-flight slab", () => {
     const { slot, generation } = call;
     const snapshot = createHeld();
     const first = { slot, generation, task: 0, snapshot, priority: 0 };
-    const again = calls.renew(call, first);
+    const again = calls.renew(call, call.keep(), first);
     expect(again).toEqual({ ...first, generation: generation + 1 });
-    expect(call.retryPayload).toBe(again);
+    expect([call.extra!.retryPayload, call.extra!.retries]).toEqual([again, 1]);
     expect(calls.find(slot, generation)).toBeUndefined();
     expect(calls.find(slot, again.generation)).toBe(call);
     expect(calls.size).toBe(1);
+  });
+
+  test("a plain call that gets a stream once it is sent is not revoked in the place of another", () => {
+    const calls = new InFlight();
+    const limited = calls.add(() => {}, () => {}, createSettings({ timeoutMs: 100 }));
+    limited.position = 640; // as `Sender` does for calls that are not plain
+    calls.resolve(limited, 1);
+    const plain = calls.add(() => {}, () => {});
+    expect([plain, plain.extra, plain.position]).toEqual([limited, undefined, 640]);
+    plain.keep();
+    expect(plain.position).toBe(-1); // it was released, as far as anybody can tell
+    limited.keep();
+    plain.position = 1280;
+    plain.keep();
+    expect(plain.position).toBe(1280);
+  });
+
+  test("each part of a call hears once that it is over, also if the stack ends meanwhile", () => {
+    const calls = new InFlight();
+    const call = calls.add(() => {}, () => {}, createSettings({ timeoutMs: 100 }));
+    const over: string[] = [];
+    const part = (name: string): CallPart => ({
+      onOver() {
+        over.push(name);
+        if (name === "cut") throw new RangeError("stack");
+      },
+    });
+    const [first, removed, cut] = ["first", "removed", "cut"].map(part);
+    for (const each of [first!, removed!, cut!, first!]) call.extra!.add(each);
+    call.extra!.remove(removed!);
+    expect(() => calls.resolve(call, 1)).toThrow(RangeError);
+    calls.recount();
+    expect(over).toEqual(["cut", "first"]);
+    expect([calls.size, call.extra]).toEqual([0, undefined]);
   });
 
   test("a response marks a waking worker as awake", () => {
@@ -92,7 +128,7 @@ describe("in-flight slab", () => {
     }));
   });
 
-  const timed = createSettings({ timeoutMs: 100 });
+  const limited = createSettings({ timeoutMs: 100 });
 
   /** Fields as they are when the stack ends in the midst of `add` or of settling. */
   function damaged() {
@@ -110,11 +146,9 @@ describe("in-flight slab", () => {
     calls.resolve(uncounted, 1);
     uncounted.resolve = (value) => ended.push(`uncounted ${value}`);
     uncounted.reject = () => {};
-    uncounted.settings = timed;
-    expect([calls.size, calls.timedCalls()]).toEqual([1, []]);
+    expect(calls.size).toBe(1);
     calls.recount();
     expect(calls.size).toBe(2);
-    expect(calls.timedCalls()).toEqual([uncounted]);
     expect(add("next").slot).toBe(2); // its slot is not free
     for (const call of calls.callsOf()) calls.resolve(call, "over");
     expect(ended).toEqual(["before 1", "whole over", "uncounted over", "empty", "next over"]);
@@ -122,19 +156,21 @@ describe("in-flight slab", () => {
 
   test("a recount drops calls that were settled but not released", () => {
     const { calls, ended, add } = damaged();
-    const [first, cut, last] = ["first", "cut", "last"].map((name) => add(name, timed));
+    const timed = new TimedCalls();
+    const addTimed = (name: string): PendingCall => timed.watch(add(name, limited)).call;
+    const [first, cut, last] = ["first", "cut", "last"].map(addTimed);
     cut!.resolve = cut!.reject = undefined;
     expect(calls.size).toBe(3);
     calls.recount();
     calls.recount();
     expect(calls.size).toBe(2);
-    expect(calls.timedCalls()).toEqual([first, last]);
-    expect([first!.timedIndex, last!.timedIndex]).toEqual([0, 1]);
-    expect(add("next", timed)).toBe(cut);
-    expect(calls.timedCalls()).toEqual([first, last, cut]);
+    const all = (): PendingCall[] => timed.all().map(({ call }) => call);
+    expect(all()).toEqual([first, last]);
+    expect(addTimed("next")).toBe(cut);
+    expect(all()).toEqual([first, last, cut]);
     expect(add("another").slot).toBe(3); // the slot was free once
     for (const call of calls.callsOf()) calls.resolve(call, "over");
-    expect(calls.timedCalls()).toEqual([]);
+    expect(all()).toEqual([]);
     expect([calls.size, ended.at(-1)]).toEqual([0, "another over"]);
     expect(ended.filter((end) => end === "empty")).toHaveLength(1);
   });
@@ -237,6 +273,8 @@ describe("a call interrupted by a stack overflow", () => {
     const { inFlight, begin, recover } = createSender();
     const settings = createSettings({ runTimeoutMs: 100 });
     const call = inFlight.add(() => {}, () => {}, settings);
+    const timed = new TimedCalls();
+    timed.watch(call);
     const { generation } = call;
     call.resolve = call.reject = undefined; // where the stack ended
     begin("cut");
@@ -244,9 +282,9 @@ describe("a call interrupted by a stack overflow", () => {
     const next = inFlight.add(() => {}, () => {});
     const other = inFlight.add(() => {}, () => {});
     expect([next, other]).toContain(call);
-    expect([call.settings, call.timedIndex]).toEqual([PLAIN, -1]);
+    expect([call.settings, call.extra]).toEqual([PLAIN, undefined]);
     expect(call.generation).not.toBe(generation);
-    expect(inFlight.timedCalls()).toEqual([]);
+    expect(timed.all()).toEqual([]);
   });
 
   test("is recovered before the next call is created", () => {

@@ -78,7 +78,6 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./src/mod-shared.ts",
     "./src/mod-worker.ts",
     "./src/shared/**",
-    "./src/worker/entry.ts",
   ]);
 });
 

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 /** The files of each feature. */
 const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "streams and events": [
-    /^streams\/(?!is-thenable)/,
+    /^streams\/(?!is-thenable|generator-functions)/,
     /^(host|worker)\/streams\//,
     /^api\/(calls\/stream-calls|pool\/streams)\./,
     /^lane\/item-batch\./,
@@ -49,6 +49,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "observation": [
     /^(api|host)\/observe\//,
+    /^worker\/(observing|profiling|calls\/call-context)\./,
     /^api\/pool\/(observing|pool-statistics)\./,
     /^metering\/(call-metrics|debug-line|log-histogram)\./,
     /^api\/options\/observe-options\./,
@@ -60,7 +61,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^api\/(calls\/(callback|current-pool)|tasks\/host|options\/(host|nested)-options)\./,
     /^codec\/support\/callback\./,
   ],
-  "map and scopes": [/^api\/(map|scopes)\//, /^api\/calls\/mappable\./],
+  "map and scopes": [/^api\/(map|scopes)\//, /^api\/calls\/mappable\./, /^worker\/calls\/chunks\./],
   "pool.sync": [
     /^host\/dispatch\/blocking-wait\./,
     /^api\/(pool\/block(ing|able-timers)|calls\/sync-proxy)\./,

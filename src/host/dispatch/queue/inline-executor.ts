@@ -83,9 +83,7 @@ export class InlineExecutor implements Inliner {
   /** Takes a call. False: the host blocks for it, or it contains objects that only a message to another thread can hand over. */
   take(call: QueuedCall): boolean {
     const waiting = this.#options.inFlight.find(call.slot, call.generation);
-    const { sources, callbacks } = waiting ?? {};
-    if (sources !== undefined || callbacks !== undefined) return false;
-    if (waiting?.settings.isBlocking === true) return false;
+    if (waiting?.extra?.needsWorker === true) return false;
     const attachments = [...call.snapshot.payload?.attachments ?? [], ...call.snapshot.transfer];
     const { kinds } = this.#options.codec.access;
     const isPlain = attachments.every((extra) =>

@@ -15,7 +15,7 @@ import type { CallLoad } from "../../../metering/task-timings.ts";
 import { ProtocolError } from "../../../errors.ts";
 import type { ObjectKinds } from "../../../runtimes/runtime.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
-import { type CallSettings, PLAIN, STATEFUL } from "../../calls/call-settings.ts";
+import { type CallSettings, PLAIN } from "../../calls/call-settings.ts";
 import {
   type InFlight,
   type PendingCall,
@@ -75,15 +75,16 @@ export class Sender {
     call.row = task + 1;
     this.#markedLane = undefined;
     pending.marked = call;
-    if (settings !== PLAIN && settings !== STATEFUL) this.#options.onSettings(call);
+    if (settings !== PLAIN) this.#options.onSettings(call);
     return call;
   }
 
-  /** The task of the call is known, and so are its settings (`InFlight.adopt`). */
+  /** The task of the call is known, and so are its settings. */
   adopt(call: PendingCall, settings: CallSettings, task: number): void {
     call.row = task + 1;
-    if (call.settings === settings) return;
-    this.#inFlight.adopt(call, settings);
+    const extra = call.extra!; // it was made before its task was known
+    if (extra.settings === settings) return;
+    extra.settings = settings;
     this.#options.onSettings(call);
   }
 
@@ -174,7 +175,7 @@ export class Sender {
     const call = this.#inFlight.find(slot, generation)!;
     const keepsSnapshot = payload !== undefined && mustKeepSnapshot(snapshot, call);
     // It could not be stolen from a worker that is busy for longer than expected, so it waits for an idle one.
-    const maySteal = this.#options.canSteal && call.settings.affinity === undefined;
+    const maySteal = this.#options.canSteal && call.extra?.settings.affinity === undefined;
     if (bytes > 0 && !keepsSnapshot && maySteal && !isFree(lane)) return false;
     const { endpoint } = lane;
     const pending = this.#pending;
@@ -183,7 +184,7 @@ export class Sender {
     pending.marked = call;
     try {
       if (endpoint.announceKeyLists()) {
-        if (keepsSnapshot) call.markStateful().retryPayload = queued;
+        if (keepsSnapshot) call.keep().retryPayload = queued;
         this.#markedLane = lane;
         call.lane = lane.id;
         const transfer = keepsSnapshot ? [] : snapshot.transfer;
@@ -239,7 +240,7 @@ export class Sender {
   /** A call was committed to the lane's ring. */
   #onSent(lane: Lane, call: PendingCall, load: CallLoad): void {
     call.load = load;
-    if (call.settings !== PLAIN) call.position = lane.endpoint.tx.position;
+    if (call.extra !== undefined) call.position = lane.endpoint.tx.position;
     lane.load.add(load);
     if (lane.load.sent >= this.#maxCalls) this.#options.onLastCall(lane);
     try {

@@ -34,8 +34,6 @@ export interface WaitingOptions {
   readonly events: {
     /** A call has to wait. */
     onWait(): void;
-    /** A call is made again, with another id. */
-    onRenewed(call: PendingCall): void;
   };
 }
 
@@ -204,13 +202,15 @@ export class WaitingCalls {
     const { departures } = snapshot;
     if (departures !== undefined) {
       if (find === undefined) call.carry(departures);
-      else call.departures = departures; // carried when its task is known
+      else call.keep().departures = departures; // carried when its task is known
     }
-    const { slot, generation, settings } = call;
+    const { slot, generation, extra } = call;
     // Calls whose tasks are not known keep their order: their tasks may give them other priorities.
-    const priority = find === undefined ? settings.priority : 0;
+    const priority = find === undefined && extra !== undefined ? extra.settings.priority : 0;
     const queued = { slot, generation, task, find, snapshot, priority };
-    if (settings.retries > 0 && snapshot.isResendable) call.retryPayload = queued;
+    if (extra !== undefined && extra.settings.retries > 0 && snapshot.isResendable) {
+      extra.retryPayload = queued;
+    }
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
@@ -225,23 +225,22 @@ export class WaitingCalls {
 
   /** Retries a call whose worker was lost. False: it must not be retried. */
   retry(call: PendingCall): boolean {
-    const { inFlight, setTimeout, events } = this.#options;
-    if (call.retryPayload === undefined || call.retries >= call.settings.retries) return false;
-    // Items of a stream would come twice.
-    if (call.stream?.isOpen === true || call.sources !== undefined) return false;
-    const queued = inFlight.renew(call, call.retryPayload);
-    events.onRenewed(call);
-    call.retries++;
+    const { inFlight, setTimeout } = this.#options;
+    const { extra } = call;
+    if (extra?.retryPayload === undefined || extra.retries >= extra.settings.retries) {
+      return false;
+    }
+    if (!extra.mayRetry) return false;
+    const queued = inFlight.renew(call, extra, extra.retryPayload);
     this.retried++;
     call.lane = QUEUED_ON_HOST;
-    call.begunMs = call.cancelledMs = -1;
     this.#deferred++;
     const timer = setTimeout(() => {
       this.endDeferred();
       if (this.#callOf(queued) === undefined) return;
       this.#push(queued, call);
       this.#onPushed();
-    }, retryDelayMs(call.retries));
+    }, retryDelayMs(extra.retries));
     timer.unref();
     return true;
   }
@@ -287,7 +286,7 @@ export class WaitingCalls {
   /** A call whose task is not known waits in the queue, whatever its affinity. */
   #push(queued: QueuedCall, call: PendingCall): void {
     this.#pending.isDue = true;
-    const isPinned = call.settings.affinity !== undefined && queued.find === undefined;
+    const isPinned = call.extra?.settings.affinity !== undefined && queued.find === undefined;
     if (isPinned) this.#pin(queued, call);
     else this.queue.push(queued);
   }

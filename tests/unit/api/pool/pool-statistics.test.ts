@@ -118,8 +118,8 @@ test("calls in flight are queued or run; settled ones have resolved or rejected"
   inFlight.counts.refuse(0);
   expect(read()).toMatchObject({ inFlight: 3, queued: 3, running: 0, completed: 2, failed: 2 });
   const stream = { isOpen: true, taken: 0, onItems: () => {}, drop: () => {}, isOfNext: false };
-  calls[3]!.stream = stream;
-  calls[4]!.stream = { ...stream, isOpen: false };
+  calls[3]!.keep().stream = stream;
+  calls[4]!.keep().stream = { ...stream, isOpen: false };
   expect(read().openStreams).toBe(1);
 });
 

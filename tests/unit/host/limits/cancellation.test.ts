@@ -118,7 +118,7 @@ describe("a call that is aborted while it runs", () => {
   test("drops the items of its stream first, and its task is notified", () => {
     const { cancellation, events, run } = createBench();
     const call = run();
-    call.stream = streamOf(true, () => void events.push("dropped"));
+    call.keep().stream = streamOf(true, () => void events.push("dropped"));
     cancellation.abort(call, "enough");
     expect(events).toEqual(["dropped", ["rejected", "enough"], ["notified", 0, "enough"]]);
   });
@@ -150,7 +150,9 @@ describe("a call that is aborted while it runs", () => {
 describe("an orphaned call ends its worker", () => {
   const find = (given: GivenSettings, begunMs = -1) => {
     const { cancellation, clockReadings, events, lane, run } = createBench();
-    cancellation.abort(Object.assign(run(given), { begunMs }), "enough");
+    const call = run(given);
+    cancellation.timed.watch(call).begunMs = begunMs;
+    cancellation.abort(call, "enough");
     const orphan = lane.load.orphaned.take(0, 0)!;
     const isReported = events.includes("onOrphaned");
     return { ...orphan, isReported, hasReadClock: clockReadings() > 0 };
@@ -186,7 +188,7 @@ describe("an expired call", () => {
     const { cancellation, events, queue } = createBench();
     for (const stream of [undefined, streamOf(false), streamOf(true)]) {
       const call = queue({ timeoutMs: 20, timeoutValue: "late" });
-      call.stream = stream;
+      call.keep().stream = stream;
       cancellation.expire(call, "call");
     }
     const outcomes = events.filter((event) => Array.isArray(event));
@@ -209,7 +211,7 @@ test("a call has begun once the host runs it or a worker has taken it", () => {
 test("a stream without a reader ends with its call, or its task is asked to end it", () => {
   const { cancellation, events, inFlight, lane, queue, run, send } = createBench();
   const stop = (call: PendingCall, isOpen = false): unknown[] => {
-    call.stream = streamOf(isOpen);
+    call.keep().stream = streamOf(isOpen);
     cancellation.stopStream(call);
     return events.splice(0);
   };
@@ -217,7 +219,7 @@ test("a stream without a reader ends with its call, or its task is asked to end 
   expect(stop(lost)).toEqual([]);
   const running = run();
   expect(stop(running, true)).toEqual([["cancel", running.slot]]);
-  expect(stop(send())).toEqual([["resolved", undefined], "onRevoked"]);
+  expect(stop(send({ isStream: true }))).toEqual([["resolved", undefined], "onRevoked"]);
   expect(stop(queue())).toEqual([["resolved", undefined], "onQueuedSettled"]);
   expect([inFlight.callsOf(), lane.load.outstanding]).toEqual([[lost, running], 1]);
 });
@@ -225,7 +227,7 @@ test("a stream without a reader ends with its call, or its task is asked to end 
 test("a closing pool notifies tasks with signals or streams, and settles nothing", () => {
   const { cancellation, events, inFlight, isRaised, queue, run } = createBench();
   const [signal, plain, stream] = [run({ hasSignal: true }), run(), run()];
-  stream.stream = streamOf(true);
+  stream!.keep().stream = streamOf(true);
   queue({ hasSignal: true });
   cancellation.notifyAll("closed");
   expect(events).toEqual([["notified", 0, "closed"], ["notified", 2, "closed"]]);
@@ -234,9 +236,9 @@ test("a closing pool notifies tasks with signals or streams, and settles nothing
 });
 
 test("a lost call is rejected, and its thread, which may go on, sees the flag", () => {
-  const { cancellation, events, isRaised, run } = createBench();
+  const { cancellation, events, inFlight, isRaised, run } = createBench();
   const error = new Error("gone");
-  cancellation.rejectLost(run({ hasSignal: true }), error);
+  inFlight.rejectLost(run({ hasSignal: true }), error);
   expect([events, isRaised(0, 0)]).toEqual([[["rejected", error]], true]);
   expect([cancellation.aborted, cancellation.timedOut]).toEqual([0, 0]);
 });

@@ -35,24 +35,20 @@ function bench() {
       ended.push(`${call.slot} ${kind} at ${clock.nowMs - 1000}`);
       inFlight.reject(call, kind);
     }
-
-    override rejectLost(call: PendingCall, error: Error): void {
-      ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
-      inFlight.reject(call, error);
-    }
   }
 
+  const cancellation = new FakeEndings({
+    inFlight,
+    lanes,
+    abortEpochs: new Int32Array(new SharedArrayBuffer(64)),
+    now: () => clock.nowMs,
+    onQueuedSettled: nothing,
+    onRevoked: nothing,
+    onOrphaned: nothing,
+  });
   const deadlines = new Deadlines({
     inFlight,
-    cancellation: new FakeEndings({
-      inFlight,
-      lanes,
-      abortEpochs: new Int32Array(new SharedArrayBuffer(64)),
-      now: () => clock.nowMs,
-      onQueuedSettled: nothing,
-      onRevoked: nothing,
-      onOrphaned: nothing,
-    }),
+    cancellation,
     lanes,
     hardTimeoutMs: 100,
     now: () => clock.nowMs,
@@ -74,8 +70,11 @@ function bench() {
   /** A call that the lane with id 0 has, if there is one. */
   const make = (given: GivenSettings): PendingCall => {
     const settings = createSettings(given);
-    const call = inFlight.add(nothing, nothing, settings);
+    const call = inFlight.add(nothing, (reason) => {
+      if (reason instanceof Error) ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
+    }, settings);
     call.lane = 0;
+    cancellation.timed.watch(call);
     deadlines.watch(settings.tickMs);
     return call;
   };

@@ -514,7 +514,7 @@ describe("stolen calls", () => {
       ]);
       expect(snapshot.payload).toBeDefined();
       const { slot, generation } = call;
-      if (isKept) call.retryPayload = { slot, generation, task: 0, snapshot, priority: 0 };
+      if (isKept) call.keep().retryPayload = { slot, generation, task: 0, snapshot, priority: 0 };
       expect(endpoint.sendSnapshot(CALL, slot, generation, 0, snapshot, [])).toBe(true);
       victim.load.add(LONG_LOAD);
       return call;

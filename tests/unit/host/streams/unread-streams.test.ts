@@ -21,7 +21,7 @@ class Watch {
   addStream(): { taken: number } {
     const call = this.inFlight.add(() => {}, () => {}, createSettings({ hasSignal: true }));
     const stream = { isOpen: true, taken: 0, onItems() {}, drop() {}, isOfNext: false };
-    call.stream = stream;
+    call.extra!.stream = stream;
     this.inFlight.setIdle(call, true);
     return stream;
   }

@@ -255,7 +255,7 @@ describe("a lost worker", () => {
     const inFlight = new InFlight();
     for (const retries of [0, 1, 0]) {
       const call = inFlight.add(() => {}, () => {}, createSettings({ hasSignal: true }));
-      call.retries = retries;
+      call.extra!.retries = retries;
       dispatcher.lost.push(call);
     }
     threads[0]!.exit(7);

@@ -11,7 +11,12 @@ import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../../../../s
 import { HostMirror } from "../../../../src/lane/mirror/host-mirror.ts";
 import type { MirrorMessage } from "../../../../src/lane/mirror/mirror-message.ts";
 import { WorkerMirror } from "../../../../src/lane/mirror/worker-mirror.ts";
-import { withMemory, withoutMemory } from "../../../../src/protocol/mirrored-start.ts";
+import {
+  type MirrorData,
+  type MirroredStart,
+  withMemory,
+  withoutMemory,
+} from "../../../../src/protocol/mirrored-start.ts";
 import type { WorkerStart } from "../../../../src/protocol/start-data.ts";
 import { EMPTY, type RingConsumer } from "../../../../src/ring/consumer.ts";
 import { NO_SPACE, type RingProducer } from "../../../../src/ring/producer.ts";
@@ -42,17 +47,18 @@ const idAt = ({ memory: { i32 } }: RingConsumer, index: number): number =>
 /** Both sides of a lane, with the messages that are under way. */
 function createLane(capacity: number) {
   const ringSizes = { requests: capacity, responses: capacity };
-  const created = withMemory(
-    { mirror: { ringSizes, timingBytes: 16 } } as Parameters<typeof withMemory>[0],
-  );
+  const created = withMemory({} as MirroredStart, { ringSizes, timingBytes: 16 });
   // The host's copy is made in the same way.
   const host = created.lane;
   const loads = new Int32Array(created.taskTimings);
   loads.set(LOADS);
-  const given = { ...created, requestCapacity: capacity } as WorkerStart;
+  const features = { limits: new SharedArrayBuffer(8), scaling: 1 };
+  const given = { ...created, requestCapacity: capacity, features } as WorkerStart;
   const posted = withoutMemory(given, ringSizes);
   expect(JSON.stringify(posted)).not.toContain("Buffer");
-  const own = withMemory(posted);
+  const { scaling, mirror } = posted.features;
+  expect(scaling).toBe(1);
+  const own = withMemory(posted, mirror as MirrorData);
   const ownLoads = new Int32Array(own.taskTimings);
   const toWorker: MirrorMessage[] = [];
   const toHost: MirrorMessage[] = [];

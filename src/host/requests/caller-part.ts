@@ -1,0 +1,24 @@
+/** What a call keeps of its caller, for the requests that its task makes of the host. */
+import type { AnyCallback } from "../../codec/support/callback.ts";
+import type { CallPart } from "../calls/call-extra.ts";
+import type { CallerContext } from "../calls/caller-context.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
+
+export class CallerPart implements CallPart {
+  /** The functions among its arguments. */
+  callbacks: readonly AnyCallback[] | undefined = undefined;
+  /** Where these run, and functions of the host for the call. */
+  context: CallerContext | undefined = undefined;
+
+  get needsWorker(): boolean {
+    return this.callbacks !== undefined;
+  }
+}
+
+/** The part of a call, which it gets if it has none. */
+export function callerPartOf(call: PendingCall): CallerPart {
+  const extra = call.keep();
+  let part = extra.find(CallerPart);
+  if (part === undefined) extra.add(part = new CallerPart());
+  return part;
+}
