@@ -65,7 +65,7 @@ export function copyWithout(names: readonly string[]): string {
   cpSync(join(root, "vitest.config.ts"), join(folder, "vitest.config.ts"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   for (const name of gone) rmSync(join(folder, "src/features", name), { recursive: true });
-  const lists = ["features/host.ts", "features/worker.ts"];
+  const lists = ["features/host.ts", "features/worker.ts", "features/task.ts"];
   const entries = readdirSync(join(folder, "src")).filter((file) => /^mod.*\.ts$/.test(file));
   for (const file of [...lists, ...entries]) {
     const path = join(folder, "src", file);

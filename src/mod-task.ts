@@ -63,8 +63,8 @@ export { type AnyHostFunctions, type Host, host, type HostFunctions } from "./ap
 export type { NestedOptions } from "./api/options/nested-options.ts";
 export { emit, workerInfo } from "./api/tasks/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
-export { task } from "./api/tasks/task.ts";
+export { task } from "./features/task.ts";
 export type { PlaceOption, Task } from "./api/tasks/task-types.ts";
 export type { StandardSchema } from "./api/tasks/standard-schema.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
-export type { Priority, TaskOptions } from "./api/options/call-options.ts";
+export type { Priority, TaskOptions } from "./api/options/call-option-types.ts";

@@ -58,7 +58,7 @@ export type {
   SyncCalls,
   SyncCallWithFallback,
 } from "./api/calls/call-types.ts";
-export { type ImportOptions, importTask } from "./api/tasks/task.ts";
+export { type ImportOptions, importTask } from "./features/task.ts";
 export type { ImportedTask, TaskMap } from "./api/tasks/task-types.ts";
 export {
   type AnyHeddleError,
@@ -91,6 +91,6 @@ export {
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
-export type { BroadcastOptions, CallOptions } from "./api/options/call-options.ts";
+export type { BroadcastOptions, CallOptions } from "./api/options/call-option-types.ts";
 export type { ScopeOptions } from "./api/options/scope-options.ts";
 export type { Joinable, Joined, OpenScope, PoolScope } from "./api/scopes/scope-types.ts";

@@ -163,8 +163,13 @@ export interface ProfileMessage {
 /** What the worker posts to that port: the profile as JSON, or why there is none. */
 export type ProfileResponse = { readonly profile: string } | { readonly reason: string };
 
-/** What the host posts beside the messages of a start and of aborts. */
-export type HostMessage = StreamMessage | ProfileMessage | AnswerMessage | MirrorMessage;
+/** What the host posts beside the messages of a start. */
+export type HostMessage =
+  | AbortMessage
+  | StreamMessage
+  | ProfileMessage
+  | AnswerMessage
+  | MirrorMessage;
 
 /** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
 export type ArgumentMessage =

@@ -82,3 +82,17 @@ export function claimThread(): boolean {
   if (global[CLAIM]) return false;
   return global[CLAIM] = true;
 }
+
+/** Workers that run on their host's thread (`host-workers.ts`). */
+export interface HostWorkers {
+  /** The worker whose task is running; undefined: none. */
+  realm: () => WorkerRealm | undefined;
+}
+
+/** On `globalThis` for the same reason. */
+export const HOST_WORKERS: unique symbol = Symbol.for("heddle.hostWorkers");
+
+/** The worker whose task is running: this thread, or one that runs on it. */
+export function taskRealm(): WorkerRealm | undefined {
+  return (globalThis as { [HOST_WORKERS]?: HostWorkers })[HOST_WORKERS]?.realm() ?? workerRealm();
+}

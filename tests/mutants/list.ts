@@ -326,6 +326,7 @@ const dispatch: Room = {
 
 const limits: Room = {
   tests: [
+    "unit/host/host.test.ts",
     "unit/host/limits",
     "unit/host/lanes",
     "unit/sync",
@@ -339,8 +340,21 @@ const limits: Room = {
       fault: "a host that blocks keeps no time limits",
     },
     {
+      file: "host/calls/in-flight.ts",
+      from: "this.position = UNKNOWN_POSITION;",
+      to: "",
+      fault: "a stream that nobody expected ends another call",
+    },
+    {
+      file: "host/calls/in-flight.ts",
+      from:
+        "for (let part = parts.pop(); part !== undefined; part = parts.pop()) part.onOver?.(call);",
+      to: "for (const part of parts) part.onOver?.(call);",
+      fault: "a part of a call hears twice of its end",
+    },
+    {
       file: "host/limits/cancellation.ts",
-      from: "if (isNotified) lane.notifyAbort(slot, generation, reason);",
+      from: "if (isNotified) postAbort(lane, slot, generation, reason);",
       to: "",
       fault: "a task is not told of its abort",
     },
@@ -670,8 +684,8 @@ const scopes: Room = {
       fault: "leaving a scope does not wait for cancelled tasks",
     },
     {
-      file: "host/dispatch/dispatcher.ts",
-      from: "this.inFlight.lateRuns?.onGone(lane.id);",
+      file: "host/dispatch/lane-phases.ts",
+      from: "inFlight.lateRuns?.onGone(lane.id);",
       to: "",
       fault: "leaving a scope waits for tasks of workers that are gone",
     },
@@ -699,7 +713,7 @@ const scopes: Room = {
 /** By name. */
 const workers: Room = {
   tests: [
-    ...["workers", "scaling", "schedule"].map((part) => `unit/host/${part}`),
+    ...["workers", "lanes", "scaling", "schedule"].map((part) => `unit/host/${part}`),
     ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
   ],
   mutants: [
@@ -717,7 +731,7 @@ const workers: Room = {
     },
     {
       file: "host/workers/supervisor.ts",
-      from: "if (isFull || this.#isClosing) return;",
+      from: "if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;",
       to: "return;",
       fault:
         "a pool of fixed size that has lost its workers while it drains starts none for its calls",
@@ -763,6 +777,12 @@ const workers: Room = {
       from: "const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;",
       to: "const neverBegan = wasStarting;",
       fault: "a task module that exits runs on the host",
+    },
+    {
+      file: "host/lanes/phase.ts",
+      from: 'preparing: ["open", "draining", "closing", "gone"],',
+      to: 'preparing: ["open", "suspended", "draining", "closing", "gone"],',
+      fault: "a worker that waits for the host while it is prepared takes calls before it is",
     },
   ],
 };

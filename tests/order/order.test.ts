@@ -243,8 +243,8 @@ describe("announce, then check again", () => {
     const lanes = new NearLanes();
     for (const id of [0, 1]) {
       const lane = new FakeLane({ id });
-      lanes.add(lane);
-      lanes.setOpen(lane);
+      lanes.move(lane, "preparing");
+      lanes.move(lane, "open");
     }
     const work: HostWork = {
       lanes,

@@ -16,6 +16,7 @@ import { MAX_RESPONSES, Responses } from "../../src/host/dispatch/responses.ts";
 import { createSettings, type GivenSettings } from "../../src/host/calls/call-settings.ts";
 import { Cancellation } from "../../src/host/limits/cancellation.ts";
 import { InFlight, type PendingCall } from "../../src/host/calls/in-flight.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Lane } from "../../src/host/lanes/lane.ts";
 import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
 import { LaneSet } from "../../src/host/lanes/lane-set.ts";
@@ -82,6 +83,8 @@ class Host {
     const endpoint = attach(memory, REQUESTS, RESPONSES);
     const lane: Lane = {
       id: 7,
+      phase: "starting",
+      access: currentRuntime,
       endpoint,
       load: new LaneLoad(),
       credit: new PayloadCredit(endpoint.tx),
@@ -91,13 +94,12 @@ class Host {
       wake: () => {},
       wakeForSpace: () => {},
       requestSpace: () => {},
-      notifyAbort: () => {},
       postAnswer: () => true,
       postStream: () => true,
-      fail: () => {},
+      end: () => Promise.resolve(),
     };
-    this.lanes.add(lane);
-    this.lanes.setOpen(lane);
+    this.lanes.move(lane, "preparing");
+    this.lanes.move(lane, "open");
     this.cancellation = new Cancellation({
       inFlight: this.inFlight,
       lanes: this.lanes,

@@ -5,6 +5,8 @@ import type { CallLoad } from "../../src/metering/task-timings.ts";
 import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
 import type { Lane } from "../../src/host/lanes/lane.ts";
 import { LaneSet } from "../../src/host/lanes/lane-set.ts";
+import type { Phase } from "../../src/host/lanes/phase.ts";
+import { currentRuntime } from "../../src/runtimes/current.ts";
 import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
 import { EMPTY } from "../../src/ring/consumer.ts";
 import { createEndpoints, type EndpointPair } from "./endpoints.ts";
@@ -25,6 +27,8 @@ export class FakeLane implements Lane {
   readonly id: number;
   readonly pair: EndpointPair;
   readonly endpoint: Endpoint;
+  readonly access = currentRuntime;
+  phase: Phase = "starting";
   readonly load: LaneLoad = new LaneLoad();
   readonly credit: PayloadCredit;
   isAwake: boolean;
@@ -52,7 +56,6 @@ export class FakeLane implements Lane {
 
   requestSpace(): void {}
 
-  notifyAbort(): void {}
   postStream(): boolean {
     return true;
   }
@@ -60,8 +63,9 @@ export class FakeLane implements Lane {
     return true;
   }
 
-  fail(error: Error): void {
-    this.failure ??= error;
+  end(reason: string | Error): Promise<void> {
+    if (reason instanceof Error) this.failure ??= reason;
+    return Promise.resolve();
   }
 
   /** Counts `count` calls of this load; nothing is put into the ring. */
@@ -115,8 +119,8 @@ export class FakeLane implements Lane {
 export function laneSetOf(lanes: readonly Lane[]): LaneSet {
   const set = new LaneSet();
   for (const lane of lanes) {
-    set.add(lane);
-    set.setOpen(lane);
+    set.move(lane, "preparing");
+    set.move(lane, "open");
   }
   return set;
 }

@@ -19,7 +19,11 @@ import { SpscRing } from "../../src/ring/spsc-ring.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Runtime, Timer, WorkerHandle } from "../../src/runtimes/runtime.ts";
 import { AwakeCount } from "../../src/sync/awake-count.ts";
+import { useInHost } from "../../src/api/pool/feature.ts";
+import { hostFeatures } from "../../src/features/host.ts";
 import { createCodec } from "./endpoints.ts";
+
+useInHost(hostFeatures);
 
 interface FakeTimer {
   readonly callback: () => void;
@@ -130,17 +134,18 @@ function createDispatcher() {
     backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => (call.extra?.retries ?? 0) > 0 },
     responses: { taken: 0 },
-    addLane: (lane: Lane) => lanes.add(lane),
-    openLane: (lane: Lane) => lanes.setOpen(lane),
-    retire: (lane: Lane) => lanes.retire(lane),
-    stopLane: (lane: Lane, error: Error): void => {
-      lanes.remove(lane);
-      lane.fail(error);
-    },
-    removeLane: (lane: Lane) => lanes.remove(lane),
-    endLane: (lane: Lane): PendingCall[] => {
-      lanes.remove(lane);
-      return lost.splice(0);
+    phases: {
+      open: (lane: Lane) => lanes.move(lane, "open"),
+      drain: (lane: Lane, reason: string): void => {
+        lanes.move(lane, "draining");
+        lane.endsFor = reason;
+      },
+      end: (lane: Lane, reason: string | Error): void => {
+        lanes.move(lane, "closing");
+        lanes.ignore(lane);
+        void lane.end(reason);
+      },
+      onGone: (): PendingCall[] => lost.splice(0),
     },
   };
 }
@@ -155,7 +160,6 @@ function createEvents() {
     onTasks: () => undefined,
     onWake: nothing,
     onWoken: undefined,
-    onTaskMessage: nothing,
     onUnhandledRejection: nothing,
     onMessage: nothing,
     onPrepare: (_lane, onDone) => onDone(),

@@ -2,21 +2,21 @@
 import { Error, Map, Promise } from "../../builtins.ts";
 import { atCaller } from "../../realm/caller-stack.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
-import { checkBroadcastOptions, mergeOptions } from "../options/call-options.ts";
+import { checkBroadcastOptions } from "../options/broadcast-options.ts";
+import { mergeOptions } from "../options/call-options.ts";
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
+import { checked } from "./checked.ts";
 import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { FindTask } from "../../host/calls/queued-call.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { checking } from "../tasks/validation.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
 
-/** Made by the first broadcast. */
 interface BroadcastFeatures {
   readonly broadcasts: Broadcasts;
 }
@@ -52,8 +52,7 @@ export function createBroadcastProxy(
         const send: Broadcast = (...args) =>
           start({ pool, features, entry, isKnown, find, isSticky, isPromise }, args);
         // The tasks of a module pool have no check on the host.
-        const check = spec.tasks[names().indexOf(name)]?.check;
-        const broadcast = check === undefined ? send : checking(send, check);
+        const broadcast = checked(send, spec.tasks[names().indexOf(name)]?.check);
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
             const next = checkBroadcastOptions(options);
@@ -83,7 +82,7 @@ async function start(options: Start, args: readonly unknown[]): Promise<unknown[
   try {
     return await startWith(options, args);
   } catch (error) {
-    endStreams(args);
+    dropArguments(args);
     throw error;
   }
 }

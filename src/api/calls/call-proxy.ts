@@ -2,21 +2,20 @@
  * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
  * pool, whose tasks the host may not know yet, the call rejects with it.
  */
-import { Map, Promise, Proxy, Set } from "../../builtins.ts";
+import { Error, Map, Promise, Proxy, Set } from "../../builtins.ts";
 import {
   type CallOptions,
+  changeOf,
   checkCallOptions,
   type GivenCall,
   mergeOptions,
   NO_OPTIONS,
 } from "../options/call-options.ts";
 import { didYouMean } from "../../option-checks.ts";
-import { NO_FUNCTIONS } from "../options/host-options.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { transfer } from "../../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../../codec/declared.ts";
 import {
   type CallSettings,
@@ -28,14 +27,12 @@ import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { CallSink } from "./mapped-errors.ts";
 import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
-import type { StreamCalls } from "../../host/streams/stream-calls.ts";
-import { CHUNK, EMITTING } from "../../protocol/task-variants.ts";
-import { endStreams } from "../../streams/open-source.ts";
-import { isStreamable } from "../../streams/stream-producer.ts";
-import { type BoundCall, chunkCall, mappable, refusedMap, whyNotMapped } from "./mappable.ts";
+import { EMITTING } from "../../protocol/task-variants.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
+import { type CallParts, callParts } from "./call-parts.ts";
+import { checked } from "./checked.ts";
+import { type MakeCall, returns, type StreamParts } from "./feature.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { checking } from "../tasks/validation.ts";
-import { promiseOrStream, streamed } from "./stream-calls.ts";
 
 /** Returns a promise of the result, or a stream. */
 type Call = (...args: unknown[]) => unknown;
@@ -59,24 +56,21 @@ const PROBED: ReadonlySet<string> = new Set([
 ]);
 
 /** What the functions of one task are made of. */
-interface TaskCalls {
-  /** The handle of its pool. */
-  readonly pool: object;
+interface TaskCalls extends Omit<CallParts, "given"> {
   /** A new function whose calls have these options. Throws InvalidArgumentError if they do not fit the task. */
   readonly make: (given: GivenCall) => Call;
-  readonly bind: (given: GivenCall) => BoundCall;
 }
 
-/** The function with these options, which takes further ones. `pool.map` knows it. */
+/** The function with these options, which takes further ones. */
 function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
   const call = Object.assign(calls.make(given), {
     with: atCaller((options: CallOptions) =>
       callWith(calls, mergeOptions(given, checkCallOptions(options)))
     ),
   });
-  mappable.set(call, {
-    owner: calls.pool,
-    bind: (more) => calls.bind(mergeOptions(given, more)),
+  callParts.set(call, {
+    ...calls,
+    given,
     make: (more) => calls.make(mergeOptions(given, more)),
   });
   return call;
@@ -86,7 +80,7 @@ function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
 export interface CallTarget {
   readonly dispatcher: Dispatcher;
   readonly entry: CallSink;
-  readonly features: { readonly streams: StreamCalls };
+  readonly features: StreamParts;
   readonly pool: object;
 }
 
@@ -141,7 +135,7 @@ export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCal
   const calls = createTable<CallWith>((name) => {
     const made = early.get(name);
     if (made !== undefined) return made.call;
-    if (isKnown) return callWith(refusing(target.pool, unknown(name)));
+    if (isKnown) return callWith(refusing(spec, target, unknown(name)));
     const calls = createEarlyCalls(spec, target, name, unknown);
     const call = callWith(calls);
     early.set(name, { call, onKnown: calls.onKnown });
@@ -172,8 +166,8 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
     if (isStream) {
       if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
       return (...args) =>
-        streamed(
-          target.features.streams,
+        callGenerator(
+          target.features,
           (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
         );
     }
@@ -184,27 +178,24 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
         entry.submit(index, args, resolve, reject, settings);
       });
   };
-  const checked = (call: Call): Call => check === undefined ? call : checking(call, check);
   return {
-    pool: target.pool,
-    make: (given) =>
-      checked(
-        moving(callAt(given), given.transfer, spec.signatures[task]?.args, spec.runtime.isPromise),
-      ),
-    bind: (given) => {
-      const refusal = whyNotMapped(isStream, given.transfer !== undefined);
-      if (refusal !== undefined) return refusedMap(refusal);
-      // The signal of a chunk keeps it from calling the task for further items.
-      const settings = settingsFor(options, { ...own, hasSignal: true }, given);
-      // Each of their arguments is checked by its own call.
-      const isDeclared = spec.signatures[task] !== undefined || check !== undefined;
-      return {
-        single: checked(callAt(given)) as BoundCall["single"],
-        chunk: chunkCall(entry, task + CHUNK * tasks.length, settings, isDeclared),
-        isKnown: true,
-      };
+    owner: target.pool,
+    spec,
+    entry,
+    find: () => task,
+    make: (given) => {
+      const { signatures, runtime: { isPromise } } = spec;
+      return checked(changing(callAt(given), given, signatures[task]?.args, isPromise), check);
     },
   };
+}
+
+/** Calls a generator task. */
+function callGenerator(parts: StreamParts, submit: MakeCall): unknown {
+  if (returns.callGenerator !== undefined) return returns.callGenerator(parts, submit);
+  throw new InvalidArgumentError(
+    "The task is a generator, and this heddle has no feature streams.",
+  );
 }
 
 /** The function of a task for calls without options. What they may be asked for is decided here, once. */
@@ -252,22 +243,23 @@ function createEarlyCalls(
   let isPlainTask = false;
   const isStream = (): boolean => tasks[task]?.isStream === true;
   return {
-    pool: target.pool,
+    owner: target.pool,
+    spec,
+    entry,
+    find: () => known?.find(),
     make: (given) => {
       if (known !== undefined) return known.make(given);
       const settings = settingsFor(options, {}, given);
       const find: FindTask = () => task < 0 ? unknown(name) : findKnown(spec, task, given);
-      const early: Call = (...args) =>
-        promiseOrStream(
-          features,
-          name,
-          isStream,
-          (resolve, reject) => entry.submit({ name, find }, args, resolve, reject, settings),
-        );
-      const { transfer } = given;
-      const first = transfer === undefined
-        ? early
-        : moving(early, transfer, undefined, spec.runtime.isPromise);
+      const early: Call = (...args) => {
+        const submit: MakeCall = (resolve, reject) =>
+          entry.submit({ name, find }, args, resolve, reject, settings);
+        return returns.callEarly?.(features, name, isStream, submit) ??
+          new Promise((resolve: Resolve, reject: Reject) => {
+            submit(resolve, reject);
+          });
+      };
+      const first = changing(early, given, undefined, spec.runtime.isPromise);
       let late: Call | undefined;
       return (...args) => {
         if (isPlainTask && given === NO_OPTIONS) {
@@ -279,13 +271,9 @@ function createEarlyCalls(
         return (late ??= makeLate(target, known, given, isStream()))(...args);
       };
     },
-    bind(given) {
-      if (known !== undefined) return known.bind(given);
-      return { single: this.make(given) as BoundCall["single"], chunk: undefined, isKnown: false };
-    },
     onKnown: (index) => {
       task = index;
-      known = task < 0 ? refusing(target.pool, unknown(name)) : createCalls(spec, target, task);
+      known = task < 0 ? refusing(spec, target, unknown(name)) : createCalls(spec, target, task);
       const own = tasks[task];
       isPlainTask = own !== undefined && !own.isStream && isShort(spec, task) &&
         settingsFor(options, own.settings, NO_OPTIONS) === PLAIN;
@@ -305,8 +293,8 @@ function makeLate(
   } catch (error) {
     if (!isStream) return refused(error);
     return (...args) =>
-      streamed(features.streams, () => {
-        endStreams(args);
+      callGenerator(features, () => {
+        dropArguments(args);
         throw error;
       });
   }
@@ -330,54 +318,30 @@ export function findKnown(
   }
 }
 
-/** `call` with arguments of which the objects in `list` move. */
-function moving(
+/** `call` with arguments as its options change them. */
+function changing(
   call: Call,
-  list: readonly unknown[] | undefined,
+  given: GivenCall,
   declared: DeclaredValues | undefined,
   isPromise: Runtime["isPromise"],
 ): Call {
-  if (list === undefined) return call;
+  const change = changeOf(given);
+  if (change === undefined) return call;
   return (...args) => {
-    const moved = withMoved(args, list, declared, isPromise);
-    return moved instanceof InvalidArgumentError ? Promise.reject(moved) : call(...moved);
+    const changed = change(args, given, declared, isPromise);
+    return changed instanceof Error ? Promise.reject(changed) : call(...changed);
   };
-}
-
-/** `args`, of which the objects in `list` move; or why they cannot. */
-export function withMoved(
-  args: readonly unknown[],
-  list: readonly unknown[],
-  declared: DeclaredValues | undefined,
-  isPromise: Runtime["isPromise"],
-): readonly unknown[] | InvalidArgumentError {
-  // One wrapper moves objects of all arguments. It cannot be around a declared value, a promise or a stream that is sent
-  // item by item.
-  const free = args.findIndex((arg, index) =>
-    declared?.[index] === undefined && !isPromise(arg) &&
-    (!isStreamable(arg) || list.includes(arg))
-  );
-  if (free >= 0) return args.with(free, transfer(args[free], list));
-  endStreams(args);
-  return new InvalidArgumentError(
-    "with({ transfer }) needs an argument that is neither a promise, a stream nor a declared struct; " +
-      "wrap the value of a promise in transfer().",
-  );
 }
 
 /** Calls that reject with `error`. */
-function refusing(pool: object, error: Error): TaskCalls {
-  return {
-    pool,
-    make: () => refused(error),
-    bind: () => refusedMap(error),
-  };
+function refusing(spec: PoolSpec, { entry, pool }: CallTarget, error: Error): TaskCalls {
+  return { owner: pool, spec, entry, find: () => error, make: () => refused(error) };
 }
 
 /** A function whose calls reject with `error`. */
 function refused(error: unknown): Call {
   return (...args) => {
-    endStreams(args);
+    dropArguments(args);
     return Promise.reject(error);
   };
 }
@@ -391,7 +355,7 @@ export function settingsFor(
 ): CallSettings {
   const settings = {
     hardTimeoutMs,
-    asksHost: hostFunctions !== NO_FUNCTIONS,
+    asksHost: hostFunctions !== undefined,
     ...mergeOptions(own, given),
     // A value in place of the items that are missing would look like the end of the stream.
     ...(isStream && { timeoutValue: undefined, isStream }),

@@ -3,7 +3,7 @@ import type { Borrowed } from "../../codec/kinds/borrow.ts";
 import type { ResultStream } from "../../host/streams/result-stream.ts";
 import type { HANDLE } from "../../realm/handles.ts";
 import type { AnyCallbackType } from "./callback.ts";
-import type { BroadcastOptions, CallOptions } from "../options/call-options.ts";
+import type { BroadcastOptions, CallOptions } from "../options/call-option-types.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
 /** The function of a task as callers see it. */

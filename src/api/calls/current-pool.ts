@@ -1,6 +1,6 @@
 /** `currentPool()`: calls of the tasks of the pool that runs the calling task. */
 import { atCaller } from "../../realm/caller-stack.ts";
-import { taskRealm } from "../../realm/host-workers.ts";
+import { taskRealm } from "../../realm/worker-realm.ts";
 import {
   type GivenNested,
   type NestedOptions,

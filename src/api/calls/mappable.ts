@@ -1,11 +1,13 @@
 /** The functions of `pool.call` as `pool.map` and scopes use them. */
-import { Promise, WeakMap } from "../../builtins.ts";
+import { Error, Promise, WeakMap } from "../../builtins.ts";
 import { InvalidArgumentError, TimeoutError } from "../../errors.ts";
 import { type CallSettings, createSettings } from "../../host/calls/call-settings.ts";
 import { bindOnce } from "../../host/calls/caller-context.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
-import type { ChunkResult } from "../../protocol/task-variants.ts";
-import type { GivenCall } from "../options/call-options.ts";
+import { CHUNK, type ChunkResult } from "../../protocol/task-variants.ts";
+import { type GivenCall, mergeOptions } from "../options/call-options.ts";
+import { type CallParts, callParts } from "./call-parts.ts";
+import { settingsFor } from "./call-proxy.ts";
 import type { CallSink } from "./mapped-errors.ts";
 
 /** Calls of one task with the signal of one run of `map`. */
@@ -36,16 +38,45 @@ export interface Mappable {
   readonly make: (more: GivenCall) => (...args: unknown[]) => unknown;
 }
 
-export const mappable: WeakMap<object, Mappable> = new WeakMap();
+/** The functions of scopes. */
+const scoped = new WeakMap<object, Mappable>();
 
-/** A function of `pool.sync`, with further options and this time limit if its own are not shorter. */
-type MakeBlocking = (more: GivenCall, timeoutMs: number) => (...args: unknown[]) => unknown;
+/** Makes a function of a scope mappable. */
+export function setMappable(call: object, made: Mappable): void {
+  scoped.set(call, made);
+}
 
-/** How scopes make the calls of the functions of `pool.sync`. */
-export const blocking: WeakMap<object, MakeBlocking> = new WeakMap();
+/** How `map` makes calls of a function; undefined: it is none of a pool or a scope. */
+export function mappableOf(call: object): Mappable | undefined {
+  const parts = callParts.get(call);
+  if (parts === undefined) return scoped.get(call);
+  const { owner, make } = parts;
+  return { owner, make, bind: (more) => bind(parts, more) };
+}
+
+function bind({ spec, entry, given: own, find, make }: CallParts, more: GivenCall): BoundCall {
+  const task = find();
+  if (task instanceof Error) return refusedMap(task);
+  const single = make(more) as BoundCall["single"];
+  if (task === undefined) return { single, chunk: undefined, isKnown: false };
+  const given = mergeOptions(own, more);
+  const { tasks, options, signatures } = spec;
+  const { settings, isStream, check } = tasks[task]!;
+  const refusal = whyNotMapped(isStream, given.transfer !== undefined);
+  if (refusal !== undefined) return refusedMap(refusal);
+  // The signal of a chunk keeps it from calling the task for further items.
+  const ofChunk = settingsFor(options, { ...settings, hasSignal: true }, given);
+  // Each of their arguments is checked by its own call.
+  const isDeclared = signatures[task] !== undefined || check !== undefined;
+  return {
+    single,
+    chunk: chunkCall(entry, task + CHUNK * tasks.length, ofChunk, isDeclared),
+    isKnown: true,
+  };
+}
 
 /** Calls that all reject with `error`. */
-export function refusedMap(error: Error): BoundCall {
+function refusedMap(error: Error): BoundCall {
   return { single: () => Promise.reject(error), chunk: undefined, isKnown: true };
 }
 
@@ -55,7 +86,7 @@ const NO_TRANSFER =
   "that move in transfer().";
 
 /** Why a task that is known cannot be mapped. */
-export function whyNotMapped(isStream: boolean, isMoving: boolean): Error | undefined {
+function whyNotMapped(isStream: boolean, isMoving: boolean): Error | undefined {
   if (isStream) return new InvalidArgumentError(NO_GENERATORS);
   return isMoving ? new InvalidArgumentError(NO_TRANSFER) : undefined;
 }
@@ -64,7 +95,7 @@ export function whyNotMapped(isStream: boolean, isMoving: boolean): Error | unde
 const HARD_LIMIT_SHARE = 1 / 8;
 
 /** Calls of chunks, of the task with this index. Undefined if each item needs a call of its own. */
-export function chunkCall(
+function chunkCall(
   entry: CallSink,
   task: number,
   settings: CallSettings,

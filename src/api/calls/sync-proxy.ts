@@ -5,6 +5,7 @@
 import { Promise } from "../../builtins.ts";
 import {
   type CallOptions,
+  changeOf,
   checkCallOptions,
   type GivenCall,
   mergeOptions,
@@ -18,12 +19,12 @@ import type { CalledTask, FindTask } from "../../host/calls/queued-call.ts";
 import type { HostRequests } from "../../host/requests/host-requests.ts";
 import { type BindEnd, bindOnce } from "../../host/calls/caller-context.ts";
 import { atCaller, takingAll } from "../../realm/caller-stack.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../../host/calls/feature.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { createTable, findKnown, settingsFor, unknownTask, withMoved } from "./call-proxy.ts";
-import { blocking } from "./mappable.ts";
+import { createTable, findKnown, settingsFor, unknownTask } from "./call-proxy.ts";
+import { blocking } from "./call-parts.ts";
 import type { CallSink } from "./mapped-errors.ts";
 
 type SyncCall = (...args: unknown[]) => unknown;
@@ -91,13 +92,9 @@ function createCall(
       known = found;
     }
     const sent = checkArguments(spec, known, name, args);
-    const { transfer } = given;
-    const moved = transfer === undefined ? sent : withMoved(
-      sent,
-      transfer,
-      known && spec.signatures[known.task]?.args,
-      spec.runtime.isPromise,
-    );
+    const declared = known && spec.signatures[known.task]?.args;
+    const change = changeOf(given);
+    const moved = change?.(sent, given, declared, spec.runtime.isPromise) ?? sent;
     if (moved instanceof InvalidArgumentError) throw moved;
     return known === undefined
       ? callEarly(spec, target, name, given, timeoutMs, moved)
@@ -220,7 +217,7 @@ function checkArguments(
     const isPromise = runtime.isPromise(arg);
     if (!isPromise && !isStreamable(arg)) continue;
     for (const each of args) if (runtime.isPromise(each)) Promise.resolve(each).catch(() => {});
-    endStreams(args);
+    dropArguments(args);
     throw new InvalidArgumentError(
       `Argument ${index + 1} of pool.sync.${name}() is a ${isPromise ? "promise" : "stream"}: ` +
         "it would have to be read in the event loop, which does not run meanwhile.",

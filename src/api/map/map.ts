@@ -17,7 +17,7 @@ import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { openIterator } from "../../streams/open-source.ts";
 import { isStreamable } from "../../streams/stream-producer.ts";
 import { type ItemSource, MapRun, type MapRunOptions, type RunFollower } from "./map-run.ts";
-import { type Mappable, mappable } from "../calls/mappable.ts";
+import { type Mappable, mappableOf } from "../calls/mappable.ts";
 
 /** Options of {@link Pool.map}. `Args` are the types of the task's arguments after the item. */
 export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]> {
@@ -297,7 +297,7 @@ export class Mapping implements Unread {
     options: MapOptions,
     follower: RunFollower | undefined,
   ): RunSettings {
-    const task: Mappable | undefined = typeof call === "function" ? mappable.get(call) : undefined;
+    const task: Mappable | undefined = typeof call === "function" ? mappableOf(call) : undefined;
     if (task?.owner !== (follower?.owner ?? this.#pool)) {
       throw notOf(follower === undefined ? "pool" : "scope", name, call, task !== undefined);
     }

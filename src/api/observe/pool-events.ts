@@ -77,48 +77,54 @@ function checkListener(name: unknown, listener: unknown): void {
   if (!isListener) throw invalid("listener", "a function or an object", describeValue(listener));
 }
 
+const { addEventListener, removeEventListener } = EventTarget.prototype;
+
 /**
- * An `EventTarget` that prints what its listeners throw: runtimes would end the process. A listener runs in the asynchronous
+ * The listeners of a pool. What one throws is printed: runtimes would end the process. A listener runs in the asynchronous
  * context in which it was added, not in that of the call during which something happens.
  */
-export class SafeEventTarget extends EventTarget {
+export class PoolListeners {
+  readonly #pool: EventTarget;
   readonly #runtime: Pick<Runtime, "warn" | "bindContext">;
   readonly #wrapped = new WeakMap<Listener, EventListener>();
   readonly #contexts = new WeakMap<Listener, ReturnType<Runtime["bindContext"]>>();
 
-  constructor(runtime: Pick<Runtime, "warn" | "bindContext">) {
-    super();
+  constructor(pool: EventTarget, runtime: Pick<Runtime, "warn" | "bindContext">) {
+    this.#pool = pool;
     this.#runtime = runtime;
   }
 
-  override addEventListener(
+  readonly add = (
     name: string,
     listener: Listener | null,
     options?: boolean | AddEventListenerOptions,
-  ): void {
+  ): void => {
     checkListener(name, listener);
-    super.addEventListener(name, listener === null ? null : this.#wrap(listener), options);
-  }
+    const own = listener === null ? null : this.#wrap(listener);
+    addEventListener.call(this.#pool, name, own, options);
+  };
 
-  override removeEventListener(
+  readonly remove = (
     name: string,
     listener: Listener | null,
     options?: boolean | EventListenerOptions,
-  ): void {
-    super.removeEventListener(name, listener && (this.#wrapped.get(listener) ?? null), options);
-  }
+  ): void => {
+    const own = listener && (this.#wrapped.get(listener) ?? null);
+    removeEventListener.call(this.#pool, name, own, options);
+  };
 
   #wrap(listener: Listener): EventListener {
     this.#contexts.set(listener, this.#runtime.bindContext());
     let wrapped = this.#wrapped.get(listener);
     if (wrapped === undefined) {
+      const pool = this.#pool;
       const onError = (error: unknown): void =>
         this.#runtime.warn("heddle: a listener of a pool threw:", error);
       wrapped = (event) => {
         try {
           const result: unknown = this.#contexts.get(listener)!(() =>
             typeof listener === "function"
-              ? listener.call(this, event)
+              ? listener.call(pool, event)
               : listener.handleEvent(event)
           );
           if (result instanceof Promise) result.catch(onError);

@@ -1,118 +1,20 @@
-/** Options of tasks and of `with`: types, checks, and conversion to settings. */
-import {
-  checkInteger,
-  checkKeys,
-  checkMs,
-  checkSignal,
-  invalid,
-  isRecord,
-  ownOf,
-} from "../../option-checks.ts";
-import { anySignal } from "./any-signal.ts";
-import { movedObjects } from "../../codec/kinds/wrappers.ts";
+/** Options of tasks and of `with`: checks, and conversion to settings. */
+import { checkInteger, checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { GivenSettings } from "../../host/calls/call-settings.ts";
+import type { CallOptions, TaskOptions } from "./call-option-types.ts";
+import {
+  type CallOption,
+  type CallOptionName,
+  callOptions,
+  type ChangeArguments,
+  type GivenCall,
+} from "./feature.ts";
 
-/** The priority of a call: "high" is 1, "normal" 0, "low" −1, or any number from −1000 to 1000. */
-export type Priority = "high" | "normal" | "low" | number;
+export type { CallOptions, Priority, TaskOptions } from "./call-option-types.ts";
+export type { GivenCall } from "./feature.ts";
 
-/** Options of a task, for all its calls. */
-export interface TaskOptions {
-  /**
-   * Each level lets a call overtake up to 1,000 older calls that wait on the host. The limit prevents starvation.
-   *
-   * @default "normal"
-   */
-  readonly priority?: Priority;
-  /**
-   * Maximum run time, in milliseconds, synchronous tasks included. The wait for a worker does not count. The limit never
-   * expires early, and at most an eighth late. The call rejects with TimeoutError, unless `timeoutValue` is set; the task
-   * continues with its signal aborted (`abortSignal`), its result is dropped, and `killAfterMs` and the pool's `hardTimeoutMs` end it.
-   *
-   * @default Infinity, no limit
-   * @see [time limits](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#time-limits)
-   */
-  readonly runTimeoutMs?: number;
-  /**
-   * Maximum time since the call, in milliseconds: for the wait and the run together. Then the call rejects with
-   * TimeoutError, unless `timeoutValue` is set. A task that has not started by then never runs; one that has continues, with its
-   * signal aborted (`abortSignal`): `killAfterMs` and the pool's `hardTimeoutMs` end it.
-   *
-   * @default Infinity, no limit
-   */
-  readonly timeoutMs?: number;
-  /**
-   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any
-   * case. All calls get the same object.
-   *
-   * @default none: the call rejects
-   */
-  readonly timeoutValue?: unknown;
-  /**
-   * How often a call may be repeated if its worker is lost, each time after a longer pause: an integer from 0 to 1000.
-   * Says that running the task twice does no harm. Calls whose arguments were transferred are not repeated.
-   *
-   * @default 0
-   */
-  readonly retries?: number;
-  /**
-   * Time from the early end of a call until the worker of its task is stopped if that continues, in milliseconds. A call
-   * ends early by an abort, a time limit, its scope, or because the call that made it rejects; a stream also because its
-   * reader wants no more. If the pool's `hardTimeoutMs` ends sooner, that counts.
-   *
-   * @default Infinity: never
-   */
-  readonly killAfterMs?: number;
-  /**
-   * For a task whose result is a stream: maximum of items that the worker has sent and the reader has not taken. The
-   * worker pauses the task at this number, or at 1 MiB. From 1 to 1,048,576.
-   *
-   * @default 4096
-   * @see [streams](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#results)
-   */
-  readonly highWaterMark?: number;
-}
-
-/** Options of the calls made through `with`. They override those of the task. */
-export interface CallOptions extends Omit<TaskOptions, "highWaterMark"> {
-  /**
-   * Aborts the calls: they reject with `signal.reason` at once. Tasks that have not started never run. Running tasks
-   * get the abort if they are declared with `abortSignal: true`; others continue. Signals of a chain of `with` add up. null:
-   * no signal, as for `fetch`.
-   *
-   * @default none
-   * @see [aborts](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#aborts)
-   */
-  readonly signal?: AbortSignal | null;
-  /**
-   * A key, a string or a finite number: calls with the same one run in the same worker while it takes calls, and never move to
-   * another. Keys are hashed to 1024 slots, which are spread over the workers, so different ones may share a worker. Async calls
-   * of one key run side by side, unless `maxConcurrency` is 1.
-   *
-   * @default any worker
-   * @see [calls for certain workers](https://github.com/heddle-js/heddle/blob/main/docs/tasks.md#calls-for-certain-workers)
-   */
-  readonly affinity?: string | number;
-  /**
-   * Objects in the arguments that move instead of being copied, as the `list` of {@link transfer}: typed arrays stand for
-   * their buffers.
-   *
-   * @default none
-   * @see [moving buffers](https://github.com/heddle-js/heddle/blob/main/docs/payloads.md#moving-buffers)
-   */
-  readonly transfer?: readonly unknown[];
-  /**
-   * Gets the values that the task sends by {@link emit} before its result, in order. An error that it throws is an uncaught
-   * error; the call goes on.
-   *
-   * @default none
-   * @see [progress](https://github.com/heddle-js/heddle/blob/main/docs/streams.md#progress)
-   */
-  readonly onEvent?: (value: unknown) => void;
-}
-
-const COMMON_OPTIONS: readonly string[] = [
+const COMMON_OPTIONS: readonly CallOptionName[] = [
   "priority",
   "runTimeoutMs",
   "timeoutMs",
@@ -120,8 +22,8 @@ const COMMON_OPTIONS: readonly string[] = [
   "retries",
   "killAfterMs",
 ];
-export const TASK_OPTIONS: readonly string[] = [...COMMON_OPTIONS, "highWaterMark"];
-export const CALL_OPTIONS: readonly string[] = [
+const TASK_OPTIONS: readonly CallOptionName[] = [...COMMON_OPTIONS, "highWaterMark"];
+const CALL_OPTIONS: readonly CallOptionName[] = [
   ...COMMON_OPTIONS,
   "signal",
   "affinity",
@@ -129,16 +31,36 @@ export const CALL_OPTIONS: readonly string[] = [
   "onEvent",
 ];
 
+/** In the order of their checks. */
+const CHECKED: readonly CallOptionName[] = [
+  "highWaterMark",
+  ...COMMON_OPTIONS,
+  "affinity",
+  "signal",
+  "onEvent",
+];
+
 const MAX_RETRIES = 1000;
-const MAX_HIGH_WATER_MARK = 2 ** 20;
 const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
 /** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
 
-/** The options of calls, with the objects that move. */
-export interface GivenCall extends GivenSettings {
-  readonly transfer?: readonly unknown[];
-}
+/** The options that no feature adds. */
+const OWN: { readonly [Name in CallOptionName]?: CallOption } = {
+  priority: { check: (value, to) => to.priority = levelOf(value) },
+  retries: { check: (value, to) => to.retries = checkInteger("retries", value, 0, MAX_RETRIES) },
+};
+
+type Added = { readonly [Name in CallOptionName]?: CallOption };
+
+const optionOf = (name: CallOptionName, added: Added): CallOption | undefined =>
+  OWN[name] ?? added[name];
+
+const isOption = (name: CallOptionName): boolean => optionOf(name, callOptions) !== undefined;
+
+/** The names of the options of `task()`, and those of `with()`. */
+export const taskOptionNames = (): readonly string[] => TASK_OPTIONS.filter(isOption);
+export const callOptionNames = (): readonly string[] => CALL_OPTIONS.filter(isOption);
 
 /** Checks the options of `with`. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenCall {
@@ -147,10 +69,13 @@ export function checkCallOptions(options: unknown): GivenCall {
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
   }
-  checkKeys("with()", options, CALL_OPTIONS);
-  const { transfer } = ownOf<CallOptions>(options);
-  const moved = transfer === undefined ? [] : checkTransfer(transfer);
-  return { ...settingsOf(options), ...(moved.length > 0 && { transfer: moved }) };
+  checkKeys("with()", options, callOptionNames());
+  const given = ownOf<CallOptions>(options);
+  const settings: GivenCall = {};
+  if (given.transfer !== undefined) {
+    optionOf("transfer", callOptions)!.check(given.transfer, settings);
+  }
+  return checkInto(settings, given, callOptions);
 }
 
 /** No options. */
@@ -159,68 +84,39 @@ export const NO_OPTIONS: GivenCall = {};
 /** `later` options win over `earlier` ones, except that signals and objects that move add up. */
 export function mergeOptions(earlier: GivenCall, later: GivenCall): GivenCall {
   if (earlier === NO_OPTIONS) return later;
-  const merged: { -readonly [Key in keyof GivenCall]: GivenCall[Key] } = { ...earlier, ...later };
-  const { signal, transfer } = earlier;
-  if (signal !== undefined) merged.signal = anySignal(signal, later.signal);
-  if (transfer !== undefined) merged.transfer = [...transfer, ...later.transfer ?? []];
-  return merged;
-}
-
-/** Options of the broadcasts made through `with`. */
-export interface BroadcastOptions extends Omit<CallOptions, "affinity" | "transfer" | "onEvent"> {
-  /**
-   * Whether workers that start later (growth, replacement) run the call as well, before any other. If it fails there,
-   * the worker does not start.
-   *
-   * @default false
-   */
-  readonly sticky?: boolean;
-}
-
-/** Checks the options of a broadcast's `with`. Throws InvalidArgumentError. */
-export function checkBroadcastOptions(
-  options: unknown,
-): { readonly given: GivenSettings; readonly isSticky: boolean | undefined } {
-  const { sticky, ...given } = Object(options) as BroadcastOptions;
-  for (const key of ["transfer", "affinity", "onEvent"]) {
-    if (key in given) {
-      throw new InvalidArgumentError(`A broadcast has no option "${key}": it calls every worker.`);
-    }
+  const merged = { ...earlier, ...later } as Record<string, unknown>;
+  for (const name in earlier) {
+    const merge = callOptions[name]?.merge;
+    const key = name as keyof GivenCall;
+    if (merge !== undefined) merged[name] = merge(earlier[key] as never, later[key] as never);
   }
-  if (sticky !== undefined && typeof sticky !== "boolean") {
-    throw invalid("sticky", "a boolean", describeValue(sticky));
+  return merged as GivenCall;
+}
+
+/** What options that are given do to arguments. At most one changes them. */
+export function changeOf(given: GivenCall): ChangeArguments | undefined {
+  for (const name in given) {
+    const change = callOptions[name]?.changeArguments;
+    if (change !== undefined) return change;
   }
-  return { given: checkCallOptions(isRecord(options) ? given : options), isSticky: sticky };
+  return undefined;
 }
 
-function checkTransfer(transfer: unknown): readonly unknown[] {
-  if (Array.isArray(transfer)) return movedObjects(transfer, "with({ transfer })");
-  throw invalid("transfer", "an array of objects to move", describeValue(transfer));
+/** Converts own properties of `options` to settings and ignores inherited ones. `added`: what features have added. */
+export function settingsOf(options: object, added: Added = callOptions): GivenCall {
+  return checkInto({}, ownOf<CallOptions & TaskOptions>(options), added);
 }
 
-/** Converts own properties of `options` to settings and ignores inherited ones. */
-export function settingsOf(options: object): GivenSettings {
-  const given = ownOf<CallOptions & TaskOptions>(options);
-  const { priority, runTimeoutMs, timeoutMs, timeoutValue, retries, killAfterMs, signal } = given;
-  if (given.highWaterMark !== undefined) checkHighWaterMark(given.highWaterMark);
-  return {
-    ...(priority !== undefined && { priority: levelOf(priority) }),
-    ...(runTimeoutMs !== undefined && { runTimeoutMs: checkMs("runTimeoutMs", runTimeoutMs) }),
-    ...(timeoutMs !== undefined && { timeoutMs: checkMs("timeoutMs", timeoutMs) }),
-    ...(timeoutValue !== undefined && { timeoutValue }),
-    ...(retries !== undefined && { retries: checkInteger("retries", retries, 0, MAX_RETRIES) }),
-    ...(killAfterMs !== undefined && { killAfterMs: checkMs("killAfterMs", killAfterMs, 0) }),
-    ...(given.affinity !== undefined && { affinity: { key: checkAffinity(given.affinity) } }),
-    ...(signal !== undefined && signal !== null && { signal: checkSignal(signal) }),
-    ...(given.onEvent !== undefined && { onEvent: checkListener(given.onEvent) }),
-  };
-}
-
-function checkHighWaterMark(highWaterMark: unknown): void {
-  const isCount = typeof highWaterMark === "number" && Number.isInteger(highWaterMark);
-  if (isCount && highWaterMark >= 1 && highWaterMark <= MAX_HIGH_WATER_MARK) return;
-  const rule = `an integer from 1 to ${MAX_HIGH_WATER_MARK}`;
-  throw invalid("highWaterMark", rule, describeValue(highWaterMark));
+function checkInto(
+  settings: GivenCall,
+  given: { readonly [Name in CallOptionName]?: unknown },
+  added: Added,
+): GivenCall {
+  for (const name of CHECKED) {
+    const value = given[name];
+    if (value !== undefined) optionOf(name, added)?.check(value, settings);
+  }
+  return settings;
 }
 
 /** A priority as levels above normal. Throws InvalidArgumentError. */
@@ -231,16 +127,4 @@ function levelOf(priority: unknown): number {
   if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
   const rule = `"high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}`;
   throw invalid("priority", rule, describeValue(priority));
-}
-
-function checkAffinity(affinity: unknown): string | number {
-  const isKey = typeof affinity === "string" ||
-    (typeof affinity === "number" && Number.isFinite(affinity));
-  if (isKey) return affinity;
-  throw invalid("affinity", "a string or a finite number", describeValue(affinity));
-}
-
-function checkListener(onEvent: unknown): (value: unknown) => void {
-  if (typeof onEvent === "function") return onEvent as (value: unknown) => void;
-  throw invalid("onEvent", "a function", describeValue(onEvent));
 }

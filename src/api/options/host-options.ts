@@ -13,8 +13,6 @@ export interface HostOptions {
   readonly functions: object;
 }
 
-export const NO_FUNCTIONS: Readonly<Record<string, unknown>> = {};
-
 /** The functions, by name. Throws InvalidArgumentError. */
 export function checkHost(host: unknown): Readonly<Record<string, unknown>> {
   if (!isRecord(host)) throw invalid("host", "an object: host: { functions }", show(host));

@@ -2,7 +2,9 @@
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { anySignal } from "./any-signal.ts";
-import { type CallOptions, settingsOf } from "./call-options.ts";
+import type { CallOptions } from "./call-option-types.ts";
+import { settingsOf } from "./call-options.ts";
+import { limitOptions } from "./limit-options.ts";
 import { checkKeys, isRecord } from "../../option-checks.ts";
 
 /** Options of the calls made through `currentPool().call.f.with`. They override those of the task. */
@@ -36,7 +38,7 @@ export function withNested(earlier: GivenNested, options: unknown): GivenNested 
     );
   }
   checkKeys("with()", options, NESTED_OPTIONS);
-  const { signal, ...settings } = settingsOf(options);
+  const { signal, ...settings } = settingsOf(options, limitOptions);
   return {
     settings: { ...earlier.settings, ...settings },
     signal: earlier.signal === undefined ? signal : anySignal(earlier.signal, signal),

@@ -12,6 +12,6 @@ export function createBroadcasts(
     isStarting: (workerId) => supervisor.isStarting(workerId),
     call: (...call) => dispatcher.submitter.submitSnapshot(...call),
     redeclare: (snapshot, task) => dispatcher.submitter.redeclare(snapshot, task),
-    fail: (lane, error) => dispatcher.failLane(lane, error),
+    fail: (lane, error) => dispatcher.phases.end(lane, error),
   });
 }

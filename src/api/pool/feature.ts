@@ -7,15 +7,18 @@ import type { CallFollower } from "../../host/dispatch/call-entry.ts";
 import type { CreatePinned } from "../../host/dispatch/queue/pinned-queue.ts";
 import type { QueueBound } from "../../host/dispatch/queue/queue-bound.ts";
 import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
-import { type LaneFeature, useLanes } from "../../host/lanes/feature.ts";
+import { type LaneFeature, messages } from "../../host/lanes/feature.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
 import type { LaneChooser } from "../../host/schedule/placement.ts";
 import type { Stealing, StealingOptions } from "../../host/schedule/stealing.ts";
-import type { TaskMessage } from "../../protocol/start-data.ts";
 import type { TracingChannel } from "../../runtimes/runtime.ts";
+import type { ResolvedOptions } from "../options/resolved-options.ts";
+import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
 import { type OptionFeature, useOptions } from "../options/feature.ts";
-import type { ResolvedOptions } from "../options/options.ts";
+import { type ReturnFeature, useReturns } from "../calls/feature.ts";
+import { type SignatureFeature, useSignatures } from "../tasks/feature.ts";
+import { type MemberFeature, useMembers } from "./members.ts";
 import type { PoolParts } from "./parts.ts";
 
 /** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
@@ -49,7 +52,15 @@ export type ReadRecord = (
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature
-  extends ValueFeature, CallFeature<PoolParts>, LaneFeature, OptionFeature {
+  extends
+    ValueFeature,
+    CallFeature<PoolParts>,
+    LaneFeature<PoolParts>,
+    WorkersFeature,
+    OptionFeature,
+    SignatureFeature,
+    ReturnFeature,
+    MemberFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
 
@@ -59,17 +70,12 @@ export interface HostFeature
   readonly sharedBytes?: number;
   /** Readers of records of workers, by kind (`lane/frame.ts`). */
   readonly records?: Readonly<Record<number, ReadRecord>>;
-  /** Messages of tasks, by name. */
-  readonly messages?: Readonly<
-    Partial<Record<TaskMessage["heddle"], (lane: Lane, message: never, host: PoolParts) => void>>
-  >;
 }
 
 export const provided: Provided = {};
 /** By feature. */
 export const sharedBytes: Record<string, number> = {};
 export const records: Record<number, ReadRecord> = {};
-export const messages: Record<string, (lane: Lane, message: never, host: PoolParts) => void> = {};
 
 const attached = new Set<HostFeature>();
 
@@ -80,11 +86,14 @@ export function useInHost(features: readonly HostFeature[]): void {
     attached.add(feature);
     useValues(feature);
     useCalls(feature);
-    useLanes(feature);
+    Object.assign(messages, feature.messages);
+    Object.assign(makers, feature.workers);
     useOptions(feature);
+    useSignatures(feature);
+    useReturns(feature);
+    useMembers(feature);
     Object.assign(provided, feature.provides);
     if (feature.sharedBytes !== undefined) sharedBytes[feature.name] = feature.sharedBytes;
     Object.assign(records, feature.records);
-    Object.assign(messages, feature.messages);
   }
 }

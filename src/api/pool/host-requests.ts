@@ -35,7 +35,7 @@ export function createRequests(parts: PoolParts): HostRequests {
     cancellation,
     signatures,
     hasContext: options.context !== undefined,
-    findFunction: (name) => findFunction(options.hostFunctions, name),
+    findFunction: (name) => findFunction(options.hostFunctions ?? {}, name),
     findTask,
     nameOf: (task) => sources[task % sources.length]?.name ?? "?",
     hasWorker,

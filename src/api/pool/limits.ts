@@ -29,8 +29,8 @@ export function createDeadlines(host: PoolParts): Deadlines {
     now: runtime.now,
     setTimeout: runtime.setTimeout,
     takeResponses: () => host.takeResponses(),
-    stretch: () => supervisor.stretch,
-    stop: (lane, error) => supervisor.stop(lane, error),
+    stretch: () => supervisor.stopping?.stretch ?? 1,
+    stop: (lane, error) => supervisor.stopping!.stop(lane, error),
   });
 }
 

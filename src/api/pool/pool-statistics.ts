@@ -191,22 +191,21 @@ function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
 }
 
 function readWorkers(
-  { spec: { options, runtime }, dispatcher, supervisor, readyMs }: PoolParts,
+  { spec: { options, runtime }, supervisor, readyMs }: PoolParts,
 ): WorkerStatistics[] {
   const nowMs = runtime.coarseNow();
   return [...supervisor.threads].map((lane) => {
-    const { id, load, state } = lane;
-    const isOpen = dispatcher.lanes.takesCalls(lane);
+    const { id, load, phase } = lane;
     const { buffer } = lane.endpoint.rx.memory.i32;
     const gauges = readGauges(buffer, readyMs.get(id) ?? nowMs, nowMs);
     return {
       id,
       name: `${options.workerOptions.name}-${id}`,
-      state: state === "starting" || (state === "ready" && !readyMs.has(id))
+      state: phase === "starting" || phase === "preparing"
         ? "starting"
-        : state !== "ready"
+        : phase === "closing" || phase === "gone"
         ? "closing"
-        : !isOpen
+        : phase === "draining"
         ? "draining"
         : load.outstanding > 0
         ? "busy"

@@ -2,31 +2,19 @@
  * `createPool`: locates the tasks, creates a pool (`pool-core.ts`) and returns its public handle with the typed calls
  * (`call-proxy.ts`).
  */
-import { Error, Promise, URL as BuiltinURL } from "../../builtins.ts";
-import { type BroadcastProxy, createBroadcastProxy } from "../calls/broadcast-proxy.ts";
+import { Error, EventTarget, Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
-import { createSyncProxy, type SyncProxy } from "../calls/sync-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
-import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
-import { Mapping } from "../map/map.ts";
-import { createOpenScope } from "../scopes/scope.ts";
 import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
 import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
-import { SafeEventTarget } from "../observe/pool-events.ts";
-import { type CpuProfile, type ProfileOptions, Profiling } from "../observe/profile.ts";
-import { createBlocking } from "./blocking.ts";
-import { createBroadcasts } from "./broadcasts.ts";
-import { createRequests } from "./host-requests.ts";
-import { createCancellation, createLateRuns } from "./limits.ts";
-import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
-import { createStreams } from "./streams.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
+import { members, type PoolAccess } from "./members.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
@@ -41,12 +29,9 @@ import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
-import type { AnyFunction, TaskMap } from "../tasks/task-types.ts";
+import type { AnyFunction, DeclaredSignature, TaskMap } from "../tasks/task-types.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { placeAt } from "./start-origin.ts";
-
-const NO_SYNC =
-  "pool.sync is not for browsers: a thread that waits gets no messages there. Use pool.call.";
 
 /** Default time for calls in flight to finish in `shutdown()`. */
 const DRAIN_MS = 5000;
@@ -91,8 +76,11 @@ export function poolCreator(
           "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
         );
       }
-      if (!areAttached) useInHost(features);
-      areAttached = true;
+      if (!areAttached) {
+        useInHost(features);
+        ThreadPool.addMembers();
+        areAttached = true;
+      }
       const prepared = prepare(options, createPool);
       const create = (given: TaskMap | URL | string): unknown => {
         try {
@@ -186,7 +174,8 @@ function createFrom(
   const entries = Object.values(Object(given) as TaskMap);
   const declared = entries.map(declaredBy);
   const sources = locateTasks(given as TaskMap, declared, caller(), locate);
-  const signatures = [...declared, ...variantSignatures(declared)];
+  const own = declared.map((each) => each?.signature);
+  const signatures = [...own, ...variantSignatures(own)];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
     const f = functionOf(name, entry);
@@ -209,7 +198,7 @@ function moduleOnStack(
 
 function locateTasks(
   tasks: TaskMap,
-  signatures: readonly (Signature | undefined)[],
+  declared: readonly (DeclaredSignature | undefined)[],
   caller: string | undefined,
   locate: (file: string | undefined) => string | undefined,
 ): readonly TaskSource[] {
@@ -224,7 +213,7 @@ function locateTasks(
     return {
       name,
       ...locateTask(name, tasks[name], caller, finder, locate),
-      declares: describeSignature(signatures[index]),
+      declares: declared[index]?.words,
       hasSignal: settingsOfTask(tasks[name]).hasSignal === true,
       isChecked: checkOf(name, tasks[name]) !== undefined,
     };
@@ -232,17 +221,15 @@ function locateTasks(
 }
 
 /** The public handle. Threads and timers of the pool reference only `PoolCore`, which references this weakly. */
-class ThreadPool extends SafeEventTarget {
+class ThreadPool extends EventTarget {
   readonly call: CallProxy;
   readonly ready: Promise<void>;
   readonly #core: PoolCore;
   readonly #spec: PoolSpec;
   readonly #entry: CallSink;
   readonly #isKnown: () => boolean;
-  #broadcast: BroadcastProxy | undefined;
-  #mapping: Mapping | undefined;
-  #sync: SyncProxy | undefined;
-  #scope: ReturnType<typeof createOpenScope> | undefined;
+  /** Made when a member of a feature is read first. */
+  #access: PoolAccess | undefined;
   /** Makes the tasks of a module pool known to its calls. */
   #publish = (): void => {};
 
@@ -251,7 +238,7 @@ class ThreadPool extends SafeEventTarget {
 
   /** `moduleTasks`: those of a module pool, to be learned from its workers. */
   constructor(spec: PoolSpec, origin: Error, moduleTasks?: ModuleTasks) {
-    super(spec.runtime);
+    super();
     this.#origin = origin;
     // Captures nothing: the core must not reference the handle.
     this.#core = new PoolCore(spec, this, moduleTasks, {
@@ -264,12 +251,7 @@ class ThreadPool extends SafeEventTarget {
     this.#spec = spec;
     this.#entry = entry;
     this.ready = core.ready;
-    const features = {
-      get streams() {
-        return core.part(createStreams);
-      },
-    };
-    const target = { dispatcher, entry, features, pool: this };
+    const target = { dispatcher, entry, features: core, pool: this };
     if (moduleTasks === undefined) this.call = createCallProxy(spec, target);
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
@@ -284,117 +266,39 @@ class ThreadPool extends SafeEventTarget {
     this.#core.start();
   }
 
-  // Created when they are used: most pools need none of them.
-  get broadcast(): BroadcastProxy {
-    const core = this.#core;
-    return this.#broadcast ??= createBroadcastProxy(
-      this.#spec,
-      { broadcasts: core.part(createBroadcasts) },
-      core.entry,
-      this.#isKnown,
-      this,
-    );
-  }
-
-  get #mapper(): Mapping {
-    const { options: { maxThreads }, runtime } = this.#spec;
-    return this.#mapping ??= new Mapping(this, maxThreads, runtime);
-  }
-
-  // Getters instead of methods, so that they survive destructuring.
-  get map(): Mapping["map"] {
-    return this.#mapper.bound.map;
-  }
-
-  get forEach(): Mapping["forEach"] {
-    return this.#mapper.bound.forEach;
-  }
-
-  get reduce(): Mapping["reduce"] {
-    return this.#mapper.bound.reduce;
-  }
-
-  get sync(): SyncProxy {
-    return this.#sync ??= this.#createSync();
-  }
-
-  get scope(): ReturnType<typeof createOpenScope> {
-    return this.#scope ??= this.#createScope();
-  }
-
-  #createSync(): SyncProxy {
-    if (!this.#spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
-    const core = this.#core;
-    const { supervisor } = core;
-    const blocking = core.part(createBlocking);
-    const requests = core.part(createRequests);
-    return createSyncProxy(this.#spec, {
-      entry: this.#entry,
-      blocking,
-      requests,
-      knowledge: () => this.#isKnown() ? "known" : this.#core.isLearning ? "learning" : "unknown",
-      isOnHost: () => supervisor.isOnHost,
-      cancel: (call, reason) => core.part(createCancellation).abort(call, reason),
-      pool: this,
-    });
-  }
-
-  #createScope(): ReturnType<typeof createOpenScope> {
-    const cancellation = this.#core.part(createCancellation);
-    const lateRuns = this.#core.part(createLateRuns);
-    const { runtime } = this.#spec;
-    const mapping = this.#mapper;
-    const sync = (): SyncProxy => this.sync;
-    return createOpenScope({
-      calls: this.call,
-      sync,
-      mapping,
-      cancellation,
-      lateRuns,
-      runtime,
-    });
-  }
-
-  get needsDrain(): boolean {
-    return this.#core.dispatcher.backpressure.needsDrain;
-  }
-
-  // Fields instead of methods, so that they survive destructuring.
-  readonly drained = (): Promise<void> => {
-    if (!this.needsDrain) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.addEventListener("drain", () => resolve(), { once: true });
-    });
-  };
-
-  readonly stats = (): PoolStatistics => readStatistics(this.#core);
-
-  /** Created when a worker is profiled. */
-  #profiling: Profiling | undefined;
-
-  readonly profile = async (
-    workerId: number,
-    options: ProfileOptions = {},
-  ): Promise<CpuProfile> => {
-    try {
-      const { supervisor } = this.#core;
-      this.#profiling ??= new Profiling({
-        threads: () => supervisor.threads,
-        isClosing: () => this.#core.isClosing,
-        events: this,
+  /** Adds the members of features. */
+  static addMembers(): void {
+    for (const name of Object.keys(members)) {
+      Object.defineProperty(this.prototype, name, {
+        configurable: true,
+        get(this: ThreadPool): unknown {
+          return members[name]!(this.#access ??= this.#createAccess());
+        },
       });
-      return await this.#profiling.profile(workerId, options);
-    } catch (error) {
-      throw withStackAbove(error, this.profile);
     }
-  };
+  }
 
+  #createAccess(): PoolAccess {
+    const kept = Object.create(null) as Record<string, unknown>;
+    return {
+      pool: this,
+      call: this.call,
+      spec: this.#spec,
+      core: this.#core,
+      entry: this.#entry,
+      isKnown: this.#isKnown,
+      onShutdown: [],
+      keep: <Part>(name: string, make: () => Part) => (kept[name] ??= make()) as Part,
+    };
+  }
+
+  // A field instead of a method, so that it survives destructuring.
   readonly shutdown = (options?: number | ShutdownOptions): Promise<void> => {
     try {
       const { timeoutMs, isQueuedRun } = options === undefined
         ? DEFAULT_SHUTDOWN
         : checkShutdown(options, undefined);
-      this.#mapping?.warnOfUnread();
+      for (const listener of this.#access?.onShutdown ?? []) listener();
       return this.#core.hasten(timeoutMs, isQueuedRun) ??
         this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
     } catch (error) {

@@ -1,10 +1,8 @@
 /** How a pool starts its threads, or workers on the host where no thread can start. */
 import type { Codec } from "../../codec/codec.ts";
+import { makers } from "../../host/workers/feature.ts";
 import type { LaneOptions } from "../../host/workers/thread-lane.ts";
-import { links } from "../../lane/links.ts";
-import { MAX_SENT } from "../../lane/mirror/mirror-message.ts";
 import { warmUp } from "../../lane/warm-up.ts";
-import { ASYNC, KIND_MASK, SHORT } from "../../metering/task-timings.ts";
 import type { PoolStart } from "../../protocol/start-data.ts";
 import type { WorkerHandle } from "../../runtimes/runtime.ts";
 import { startFailure } from "../options/worker-options.ts";
@@ -60,12 +58,10 @@ export function laneOptionsOf(
     if (codec.keyLists.hasSeenKeys) warmUp(runtime);
   });
   let spawnOnHost: LaneOptions["spawnOnHost"];
-  if (options.onUnavailable === "host") {
+  if (options.onUnavailable === "host" && makers.hostWorkers !== undefined) {
     const inContext = runtime.bindContext();
-    spawnOnHost = async () => {
-      const { loadHostWorkers } = await import("./host-worker.ts");
-      return await loadHostWorkers({ runtime, known, inContext, loadWorkerCode });
-    };
+    const { hostWorkers } = makers;
+    spawnOnHost = () => hostWorkers({ runtime, known, inContext, loadWorkerCode });
   }
   return {
     runtime,
@@ -73,25 +69,9 @@ export function laneOptionsOf(
     spawn,
     spawnOnHost,
     ringSizes,
-    createMirror: options.transport === "shared"
-      ? undefined
-      : (memory, post) =>
-        links.current!.createHostMirror({
-          memory,
-          requestCapacity: ringSizes.requests,
-          loads: new Int32Array(start.taskTimings),
-          mayFollow: (load) => mayFollow(load, options.maxConcurrency),
-          post,
-          microtask: runtime.microtask,
-        }),
+    connect: options.transport === "shared" ? undefined : makers.connect,
     start,
     startTimeoutMs,
     teardownTimeoutMs,
   };
-}
-
-/** Whether a mirrored lane may have such a call behind others: a short one, or an async one that its worker takes at once. */
-function mayFollow(load: number, maxConcurrency: number): boolean {
-  const kind = load & KIND_MASK;
-  return load !== 0 && (kind === SHORT || (kind === ASYNC && maxConcurrency >= MAX_SENT));
 }

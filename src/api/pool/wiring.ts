@@ -16,7 +16,6 @@ import {
   MAX_MODULE_TASKS,
   type PoolStart,
   type TaskDescription,
-  type TaskMessage,
 } from "../../protocol/start-data.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
@@ -36,7 +35,7 @@ import { UNBOUNDED } from "../../host/dispatch/queue/queue-bound.ts";
 import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
 import { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
 import { Placement } from "../../host/schedule/placement.ts";
-import { messages, provided, records, sharedBytes } from "./feature.ts";
+import { provided, records, sharedBytes } from "./feature.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
@@ -218,15 +217,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   }
 
   onDueForRecycling(lane: Lane): void {
-    this.supervisor.recycle(lane);
+    this.supervisor.recycling?.recycle(lane);
   }
 
   onLastCall(lane: Lane): void {
-    this.supervisor.replaceAtLimit(lane);
-  }
-
-  onDrained(lane: Lane): void {
-    this.supervisor.retire(lane);
+    this.supervisor.recycling?.replaceAtLimit(lane);
   }
 
   onWait(): void {
@@ -237,7 +232,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   onPark = (): void => {
     const { dispatcher, supervisor } = this;
     this.onIdle();
-    if (supervisor.sizing?.budget?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+    if (supervisor.sizing?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
   };
 
   /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
@@ -264,10 +259,6 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   onEnded(workerId: number, error: () => Error): void {
     for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
-  }
-
-  onTaskMessage(lane: Lane, message: TaskMessage): void {
-    messages[message.heddle]?.(lane, message as never, this);
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {

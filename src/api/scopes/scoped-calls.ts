@@ -1,6 +1,7 @@
 /** `scope.call`: the functions of `pool.call`, whose calls belong to the scope. */
 import { AbortSignal, Map, Proxy } from "../../builtins.ts";
-import { blocking, mappable } from "../calls/mappable.ts";
+import { blocking } from "../calls/call-parts.ts";
+import { mappableOf, setMappable } from "../calls/mappable.ts";
 import type { CallProxy } from "../calls/call-proxy.ts";
 import type { SyncProxy } from "../calls/sync-proxy.ts";
 import type { CallOptions } from "../options/call-options.ts";
@@ -61,7 +62,7 @@ function scopedSync(core: ScopeCore, call: SyncCall): SyncCall {
 }
 
 function scoped(core: ScopeCore, call: CallWith): CallWith {
-  const { make, bind } = mappable.get(call)!;
+  const { make, bind } = mappableOf(call)!;
   const own = (...args: unknown[]): unknown => {
     if (!core.isClosed) {
       return new ScopedCall(core).start((run) => make({ run })(...args));
@@ -71,7 +72,7 @@ function scoped(core: ScopeCore, call: CallWith): CallWith {
     if (core.isCancelled) (refused as Partial<Promise<unknown>>).catch?.(() => {});
     return refused;
   };
-  mappable.set(own, { owner: core, bind, make });
+  setMappable(own, { owner: core, bind, make });
   return Object.assign(own, {
     with: atCaller((options: CallOptions) => scoped(core, call.with(options))),
   });

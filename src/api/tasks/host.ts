@@ -1,8 +1,7 @@
 /** `host`: the functions of the host that a task may call (option `host` of pools). */
 import { Promise, Proxy } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { taskRealm } from "../../realm/host-workers.ts";
-import type { TaskRequests } from "../../realm/worker-realm.ts";
+import { taskRealm, type TaskRequests } from "../../realm/worker-realm.ts";
 import type { AnyFunction } from "./task-types.ts";
 
 /** A function of the host as a task calls it. */

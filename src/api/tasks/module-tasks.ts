@@ -1,10 +1,11 @@
 /** The tasks of a module pool: unknown to the host until the first worker has loaded the module and describes them. */
-import { describeSignature, type Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
 import { unpack } from "../../codec/codec.ts";
-import { WorkerStartError } from "../../errors.ts";
+import { InvalidArgumentError, WorkerStartError } from "../../errors.ts";
 import type { TaskDeclaration, TaskDescription, TaskSource } from "../../protocol/start-data.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
+import { type RebuildSignature, signatures } from "./feature.ts";
 import type { HostTask } from "./pool-spec.ts";
 
 /** The declared types of the variants of tasks: chunks have none, those that send events the same. */
@@ -13,9 +14,6 @@ export function variantSignatures(
 ): (Signature | undefined)[] {
   return [...Array<undefined>(signatures.length), ...signatures];
 }
-
-/** Makes the signature of a task of its description. Loaded with the code for structs, if a task declares some. */
-type Rebuild = typeof import("../../codec/struct/rebuild.ts").rebuildSignature;
 
 const NOTHING_DECLARED: TaskDeclaration = { options: {}, args: undefined, returns: undefined };
 
@@ -46,16 +44,21 @@ export class ModuleTasks {
       if (descriptions.every(({ declares }) => declares === undefined)) {
         return this.#addAll(descriptions);
       }
-      return import("../../codec/struct/rebuild.ts").then(({ rebuildSignature }) =>
+      if (signatures.load === undefined) {
+        throw new InvalidArgumentError(
+          "they declare shapes, and this heddle has no feature structs",
+        );
+      }
+      return signatures.load().then((rebuild) =>
         // Another worker may have been quicker.
-        this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuildSignature)
+        this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuild)
       ).catch((cause) => this.#unusable(cause));
     } catch (cause) {
       return this.#unusable(cause);
     }
   }
 
-  #addAll(descriptions: readonly TaskDescription[], rebuild?: Rebuild): undefined {
+  #addAll(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
     for (const description of descriptions) this.#add(description, rebuild);
     this.signatures.push(...variantSignatures(this.signatures));
     this.isKnown = true;
@@ -70,7 +73,7 @@ export class ModuleTasks {
 
   #add(
     { name, hasSignal, isStream, declares, declared }: TaskDescription,
-    rebuild: Rebuild | undefined,
+    rebuild: RebuildSignature | undefined,
   ): void {
     const { options = {}, args, returns } = declared === undefined
       ? NOTHING_DECLARED
@@ -81,7 +84,7 @@ export class ModuleTasks {
       name,
       moduleUrl: this.moduleUrl,
       exportName: name,
-      declares: signature && describeSignature(signature),
+      declares,
       hasSignal,
       isChecked: false, // the schema is in the module, which the host does not load
       declared: undefined,

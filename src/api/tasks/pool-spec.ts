@@ -5,7 +5,7 @@ import type { TaskSource } from "../../protocol/start-data.ts";
 import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
 import type { Serve } from "../../worker/site.ts";
-import type { ResolvedOptions } from "../options/options.ts";
+import type { ResolvedOptions } from "../options/resolved-options.ts";
 import type { Check } from "./validation.ts";
 
 /** A task as the host sees it. */

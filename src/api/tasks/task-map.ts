@@ -2,14 +2,19 @@
 import { isObject } from "../../option-checks.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import { settingsOf } from "../options/call-options.ts";
-import { type Signature, signatureOf } from "../../codec/struct/signature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { isClass } from "../../protocol/classes.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { type ModuleFinder, moduleUrlOf } from "../options/module-url.ts";
-import { hasSignal } from "./task.ts";
-import { type AnyFunction, type ImportedTask, TASK, type Task } from "./task-types.ts";
+import { hasSignal } from "./declare.ts";
+import {
+  type AnyFunction,
+  type DeclaredSignature,
+  type ImportedTask,
+  TASK,
+  type Task,
+} from "./task-types.ts";
 import type { Check } from "./validation.ts";
 
 /** The entry of a task map if it is a declared or imported task. */
@@ -41,9 +46,8 @@ export function checkOf(name: string, entry: unknown): Check | undefined {
 }
 
 /** The declared shapes of an entry of a task map. */
-export function declaredBy(entry: unknown): Signature | undefined {
-  const { args, returns } = declaredTask(entry) ?? {};
-  return signatureOf(args, returns);
+export function declaredBy(entry: unknown): DeclaredSignature | undefined {
+  return declaredTask(entry)?.[TASK].signature?.();
 }
 
 /**

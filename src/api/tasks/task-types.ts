@@ -7,6 +7,7 @@ import type {
   Struct,
 } from "../../codec/struct/field-types.ts";
 import type { ArgumentSchema, ViewArgument } from "../../codec/struct/declaration.ts";
+import type { Signature } from "../../codec/declared.ts";
 import type { CallPlace } from "../../realm/call-site.ts";
 import type { TaskOptions } from "../options/call-options.ts";
 import type { AnySchema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
@@ -46,16 +47,28 @@ export interface Task<F extends AnyFunction = AnyFunction, C extends AnyFunction
 }
 
 /** What heddle knows of a declaration. */
-interface TaskPlace {
+interface TaskPlace extends Declared {
   /** The module; undefined if the stack does not show it. A relative one is relative to `base`. */
   readonly location: string | undefined;
   readonly base?: string | undefined;
   /** Module, line and column of the call of `task()`. */
   readonly place?: string | undefined;
+}
+
+/** What features know of a declaration. */
+export interface Declared {
   /** If it declares schemas: its function with their checks. `isChecked`: the host has checked the argument. */
   readonly checked?: (task: string, isChecked: boolean) => AnyFunction;
   /** If it declares schemas: what checks the argument on the host, if that is wanted. */
   readonly hostCheck?: (task: string) => Check | undefined;
+  /** If it declares shapes: how encoder and decoder use them. */
+  readonly signature?: () => DeclaredSignature;
+}
+
+/** Declared shapes as encoder and decoder use them, and a description, which must be equal on both sides. */
+export interface DeclaredSignature {
+  readonly signature: Signature;
+  readonly words: string;
 }
 
 /** A task of a module that only workers load, as returned by {@link importTask}. */

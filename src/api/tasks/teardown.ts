@@ -1,7 +1,7 @@
 /** Hooks of task modules that run when their worker closes. */
 import { textOf } from "../../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { taskRealm } from "../../realm/host-workers.ts";
+import { taskRealm } from "../../realm/worker-realm.ts";
 
 /**
  * Calls `hook` when this worker closes: with the pool, when it is idle (`idleTimeoutMs`), or when it is

@@ -123,25 +123,3 @@ function plainIssue({ message, path }: StandardIssue): ValidationIssue {
   });
   return { message: String(message), path: keys };
 }
-
-/** `call` with its argument checked before it is sent. The call rejects if it is not valid. */
-export function checking<Result>(
-  call: (...args: unknown[]) => Result,
-  check: Check,
-): (...args: unknown[]) => Result {
-  return (value, ...rest) => call(checkedArgument(check, value), ...rest);
-}
-
-/** A valid argument, or a promise of it, which the call awaits. */
-function checkedArgument(check: Check, value: unknown): unknown {
-  let checked: unknown;
-  try {
-    checked = then(value, check);
-    if (!isThenable(checked)) return checked;
-  } catch (error) {
-    checked = Promise.reject(error);
-  }
-  // If the call is refused for another reason, nobody awaits it.
-  (checked as Promise<unknown>).catch(() => {});
-  return checked;
-}

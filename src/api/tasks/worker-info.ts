@@ -1,6 +1,5 @@
 /** `workerInfo()`: a worker as its own tasks see it. */
-import { taskRealm } from "../../realm/host-workers.ts";
-import type { WorkerInfo } from "../../realm/worker-realm.ts";
+import { taskRealm, type WorkerInfo } from "../../realm/worker-realm.ts";
 
 /**
  * The worker that runs this: its number, the name of its pool, its copy of the option `worker.data`, and `context`, what

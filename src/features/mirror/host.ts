@@ -1,4 +1,36 @@
 /** Lanes without shared memory: the host's side. */
+import type { Resolving } from "../../api/options/resolved-options.ts";
+import { checkTransport } from "../../api/options/transport.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { connectMirrored } from "../../host/workers/mirrored-connection.ts";
+import type { WorkerEvents } from "../../host/workers/supervisor-events.ts";
+import type { ThreadLane } from "../../host/workers/thread-lane.ts";
+import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
 
-export const mirror: HostFeature = { name: "mirror" };
+function resolveTransport(value: unknown, to: Resolving, sharesMemory = true): void {
+  to.transport = checkTransport(value, sharesMemory, to.metrics);
+  // Without shared memory only a turn of the event loop brings anything, so nobody spins.
+  if (to.transport === "messages") to.spinMs = 0;
+}
+
+export const mirror: HostFeature = {
+  name: "mirror",
+
+  options: {
+    transport: (value, to, _given, { sharesMemory }) => resolveTransport(value, to, sharesMemory),
+  },
+  absentOptions: {
+    transport: (to, { sharesMemory }) => {
+      if (sharesMemory === false) resolveTransport("auto", to, false);
+    },
+  },
+
+  messages: {
+    mirror: (lane, message: MirrorMessage, host) => {
+      (lane as ThreadLane).mirror!.receive(message);
+      (host as unknown as WorkerEvents).onWake(lane);
+    },
+  },
+
+  workers: { connect: connectMirrored },
+};

@@ -1,7 +1,8 @@
 /** What workers ask of the host: its functions, callbacks, calls of their own pool. */
+import { checkHost } from "../../api/options/host-options.ts";
 import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import { callerPartOf } from "../../host/requests/caller-part.ts";
+import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { writeCallback } from "../../codec/support/callback.ts";
 import { createRequests } from "../../api/pool/host-requests.ts";
@@ -28,9 +29,13 @@ export const requests: HostFeature = {
 
   writeValue: writeCallback,
 
+  options: { host: (value, to) => to.hostFunctions = checkHost(value) },
+
   records: {
     [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),
   },
-  messages: { request: receive, requestAbort: receive },
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
+  replaceArguments: replaceCallbacks,
+
+  messages: { request: receive, requestAbort: receive },
 };

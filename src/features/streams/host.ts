@@ -1,4 +1,6 @@
 /** Results and arguments that are streams, and events of tasks: the host's side. */
+import { promiseOrStream, streamed } from "../../api/calls/stream-calls.ts";
+import { streamOptions } from "../../api/options/stream-options.ts";
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import type { PoolParts } from "../../api/pool/parts.ts";
@@ -6,6 +8,8 @@ import { createSources, createStreams } from "../../api/pool/streams.ts";
 import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
+import { replaceStreams } from "../../host/streams/split-streams.ts";
+import { endStreams } from "../../streams/open-source.ts";
 import { takeItems } from "../../host/streams/stream-records.ts";
 import { EVENTS, ITEMS, OPENED } from "../../lane/frame.ts";
 import type { ArgumentMessage } from "../../protocol/start-data.ts";
@@ -22,8 +26,12 @@ export const streams: HostFeature = {
 
   writeValue: writeStreamArgument,
 
+  callOptions: streamOptions,
+  callGenerator: streamed,
+  callEarly: promiseOrStream,
+  streams: createStreams,
+
   records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
-  messages: { credit: receive, cancel: receive },
   whenMade: {
     streams: (call, host) => host.part(createSources).attach(call, call.settings.streams!),
     onEvent: (call, { spec: { runtime } }) => {
@@ -31,4 +39,8 @@ export const streams: HostFeature = {
       call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
     },
   },
+  replaceArguments: replaceStreams,
+  dropArguments: endStreams,
+
+  messages: { credit: receive, cancel: receive },
 };

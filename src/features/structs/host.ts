@@ -2,4 +2,8 @@
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { structValues } from "../../codec/struct/structs.ts";
 
-export const structs: HostFeature = { ...structValues };
+export const structs: HostFeature = {
+  ...structValues,
+
+  loadSignatures: async () => (await import("../../codec/struct/rebuild.ts")).rebuildSignature,
+};

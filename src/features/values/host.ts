@@ -1,5 +1,10 @@
 /** Values that ordinary payloads do not have: the host's side. */
+import { transferOption } from "../../api/options/transfer-option.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { rareValues } from "../../codec/rare-values.ts";
 
-export const values: HostFeature = { ...rareValues };
+export const values: HostFeature = {
+  ...rareValues,
+
+  callOptions: { transfer: transferOption },
+};

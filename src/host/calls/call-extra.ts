@@ -61,7 +61,9 @@ export class CallExtra {
 
   /** Keeps a part from now on. */
   add(part: CallPart): void {
-    if (!this.parts.includes(part)) this.parts = [...this.parts, part];
+    const { parts } = this;
+    if (parts.length === 0) this.parts = [part];
+    else if (!parts.includes(part)) this.parts = [...parts, part];
   }
 
   /** The call needs a part no more. */
@@ -71,7 +73,11 @@ export class CallExtra {
 
   /** The part of a class. */
   find<Part extends CallPart>(kind: abstract new (...args: never[]) => Part): Part | undefined {
-    for (const part of this.parts) if (part instanceof kind) return part;
+    const { parts } = this;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!;
+      if (part instanceof kind) return part;
+    }
     return undefined;
   }
 

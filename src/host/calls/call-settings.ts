@@ -137,11 +137,3 @@ function fill(options: GivenSettings): CallSettings {
     onMade: NOTHING,
   };
 }
-
-/** The settings of a call with streams among its arguments, which cannot be read twice. */
-export function withStreams(
-  settings: CallSettings,
-  streams: readonly AnyIterator[],
-): CallSettings {
-  return createSettings({ ...settings, streams, retries: 0 });
-}

@@ -1,6 +1,17 @@
 /** How a feature attaches to calls: what they carry, and what happens when they are submitted, wait, are sent and settle. */
-import { type CallSettings, whenMade } from "./call-settings.ts";
+import { type CallSettings, type GivenSettings, whenMade } from "./call-settings.ts";
 import type { PendingCall } from "./in-flight.ts";
+
+/** How a call is made with other arguments than those that cannot be encoded. */
+export interface OtherArguments {
+  readonly args: readonly unknown[];
+  /** Its settings, beside those of its caller. */
+  readonly settings: GivenSettings;
+  /** Runs `make`, which encodes the arguments. */
+  encode?<Call>(make: () => Call): Call;
+  /** It cannot be made with these either. */
+  drop?(): void;
+}
 
 /** What a feature adds to the calls of a host. `Host`: the parts of a pool. */
 export interface CallFeature<Host = never> {
@@ -12,10 +23,38 @@ export interface CallFeature<Host = never> {
   readonly whenMade?: {
     readonly [Name in keyof CallSettings]?: (call: PendingCall, host: Host) => void;
   };
+  /**
+   * What travels in the place of arguments that cannot be encoded for the reason `error`; undefined: the feature sends none of them.
+   * Runs user code. If it throws, the call is refused for that reason.
+   */
+  replaceArguments?(args: readonly unknown[], error: unknown): OtherArguments | undefined;
+  /** Ends what the arguments of a call hold that nobody gets: it is refused, or it is over. Runs user code. */
+  dropArguments?(args: readonly unknown[]): void;
 }
 
-/** Attaches a feature to the calls of this thread. */
+const features: CallFeature[] = [];
+
+/** See `CallFeature.replaceArguments`. The first feature that knows them decides. */
+export function replaceArguments(
+  args: readonly unknown[],
+  error: unknown,
+): OtherArguments | undefined {
+  for (const feature of features) {
+    const others = feature.replaceArguments?.(args, error);
+    if (others !== undefined) return others;
+  }
+  return undefined;
+}
+
+/** See `CallFeature.dropArguments`. */
+export function dropArguments(args: readonly unknown[]): void {
+  for (const feature of features) feature.dropArguments?.(args);
+}
+
+/** Attaches a feature to the calls of this thread. A second time changes nothing. */
 export function useCalls(feature: CallFeature): void {
+  if (features.includes(feature)) return;
+  features.push(feature);
   for (const name in feature.whenMade) {
     const key = name as keyof CallSettings;
     whenMade.push([key, feature.whenMade[key]!]);

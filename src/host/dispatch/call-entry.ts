@@ -16,7 +16,7 @@ import {
   StructError,
 } from "../../errors.ts";
 import { beginHere } from "../calls/caller-stack.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../calls/feature.ts";
 import { UNKNOWN_ROW } from "../calls/call-counts.ts";
 import { withContext } from "../calls/with-context.ts";
 
@@ -127,7 +127,7 @@ export class CallEntry {
     try {
       return withContext(args, this.#capture(), declared?.length ?? 0);
     } catch (error) {
-      endStreams(args);
+      dropArguments(args);
       throw error;
     }
   }

@@ -16,8 +16,6 @@ export interface DispatcherEvents {
   onDueForRecycling(lane: Lane): void;
   /** A lane has got its last call. May be repeated. */
   onLastCall(lane: Lane): void;
-  /** A retired lane has answered every call. */
-  onDrained(lane: Lane): void;
   /** The poll loop calls it without `this`. */
   readonly onPark: () => void;
   /** A call has to wait on the host. */

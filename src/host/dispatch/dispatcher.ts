@@ -13,10 +13,11 @@ import {
   tenthsOf,
 } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
-import { MAX_RESPONSES, Responses } from "./responses.ts";
+import { LanePhases, RECYCLED } from "./lane-phases.ts";
+import { Responses } from "./responses.ts";
 import type { QueueBound } from "./queue/queue-bound.ts";
 import type { HostWork } from "./poll-loop.ts";
-import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../calls/in-flight.ts";
+import { InFlight, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LaneSet } from "../lanes/lane-set.ts";
 import type { LaneChooser } from "../schedule/placement.ts";
@@ -49,6 +50,8 @@ export class Dispatcher implements HostWork {
   readonly lanes: LaneSet = new LaneSet();
   readonly pending: PendingWork = new PendingWork();
   readonly waiting: WaitingCalls;
+  /** Pauses, drains and ends lanes. */
+  readonly phases: LanePhases;
   /** Makes the calls. */
   readonly submitter: Submitter;
   readonly #options: DispatcherOptions;
@@ -64,7 +67,7 @@ export class Dispatcher implements HostWork {
   /** Undefined: no call could move to another lane. */
   #stealing: Stealing | undefined;
   readonly onPark: () => void;
-  readonly #failDamaged = (lane: Lane, error: Error): void => this.failLane(lane, error);
+  readonly #failDamaged = (lane: Lane, error: Error): void => this.phases.end(lane, error);
 
   constructor(options: DispatcherOptions) {
     const { events, placement, signatures } = options;
@@ -90,7 +93,7 @@ export class Dispatcher implements HostWork {
         events.onSettings(call);
       },
       maxCalls: this.#isCallLimitExact ? options.recycleAfter : Infinity,
-      onLastCall: (lane) => this.#close(lane),
+      onLastCall: (lane) => this.phases.keepCalls(lane, RECYCLED),
       recover: () => this.#recover(),
       failLane: this.#failDamaged,
     };
@@ -99,6 +102,14 @@ export class Dispatcher implements HostWork {
       ...options,
       ...parts,
       sender: this.#sender,
+    });
+    this.phases = new LanePhases({
+      ...parts,
+      placement,
+      responses: this.responses,
+      waiting: this.waiting,
+      events,
+      requeue: (lane) => this.#requeue(lane),
     });
     this.submitter = new Submitter(options, {
       ...parts,
@@ -178,47 +189,6 @@ export class Dispatcher implements HostWork {
     this.submitter.onTasksKnown();
   }
 
-  /** A worker has started. It gets only calls that are pinned to it until `openLane`. */
-  addLane(lane: Lane): void {
-    this.lanes.add(lane);
-  }
-
-  /** A worker may run any call from now on. False: it is gone. */
-  openLane(lane: Lane): boolean {
-    if (!this.lanes.setOpen(lane)) return false;
-    this.pending.isDue = true;
-    this.waiting.pinned?.onOpened();
-    this.pending.kick();
-    return true;
-  }
-
-  /**
-   * A lane is gone: settles the calls that it answered, queues those that it had not begun, except calls sent by port
-   * without a kept snapshot, which count as running, and returns those that it was running, still unsettled.
-   */
-  removeLane(lane: Lane): PendingCall[] {
-    this.#drop(lane);
-    this.waiting.pinned?.onClosed(lane.id, "it ended");
-    try {
-      this.responses.take(lane, MAX_RESPONSES);
-      this.#requeue(lane);
-    } catch (error) {
-      // Damaged beyond this point: the calls behind it are among those returned.
-      if (!(error instanceof ProtocolError)) throw error;
-    }
-    lane.load.clear();
-    this.pending.isDue = true;
-    this.pending.kick();
-    return this.inFlight.size === 0 ? [] : this.inFlight.callsOf(lane.id);
-  }
-
-  /** The same for a lane whose worker is gone: nothing runs in it any more. */
-  endLane(lane: Lane): PendingCall[] {
-    const calls = this.removeLane(lane);
-    this.inFlight.lateRuns?.onGone(lane.id);
-    return calls;
-  }
-
   /** Rejects the calls that no worker has begun. */
   rejectQueued(error: () => unknown): void {
     for (const lane of this.lanes.all.slice()) this.#requeue(lane, true);
@@ -245,7 +215,7 @@ export class Dispatcher implements HostWork {
     }
     if (this.pending.isDue) {
       this.#reportDueForRecycling();
-      this.#reportDrained();
+      this.phases.endDrained();
     }
     return settled;
   }
@@ -263,7 +233,7 @@ export class Dispatcher implements HostWork {
     for (const lane of this.lanes.findUnsolicited()) {
       if (this.#takesRequests(lane)) continue;
       const message = `Worker ${lane.id} answered a call that it was not given.`;
-      this.failLane(lane, new ProtocolError(message));
+      this.phases.end(lane, new ProtocolError(message));
     }
   }
 
@@ -273,63 +243,6 @@ export class Dispatcher implements HostWork {
     } catch {
       return false; // always a ProtocolError
     }
-  }
-
-  /** Removes a lane whose rings or words are damaged; its end settles its calls. */
-  failLane(lane: Lane, error: Error): void {
-    this.#drop(lane);
-    lane.fail(error);
-  }
-
-  /** Removes a lane that is to be stopped by force. Calls that it has not begun run elsewhere. */
-  stopLane(lane: Lane, error: Error): void {
-    this.#drop(lane);
-    this.#requeue(lane); // before the stop: its worker should not begin any of them meanwhile
-    lane.fail(error);
-  }
-
-  #drop(lane: Lane): void {
-    this.lanes.remove(lane);
-    this.#placement.forget(lane);
-  }
-
-  /** The lane's worker waits with its thread: calls that it has not begun run elsewhere, and it gets no others. */
-  suspend(lane: Lane): void {
-    this.#placement.forget(lane);
-    if (!this.lanes.suspend(lane)) return;
-    this.pending.isDue = true;
-    this.#requeue(lane);
-    this.waiting.flush();
-    this.#events.onWait(); // a further worker may have to start
-  }
-
-  /** It goes on. */
-  resume(lane: Lane): void {
-    if (!this.lanes.resume(lane)) return;
-    this.pending.isDue = true;
-    this.waiting.pinned?.onOpened();
-    this.pending.kick();
-  }
-
-  /** Sends no further calls to a lane. False: it got none before. */
-  #close(lane: Lane): boolean {
-    this.#placement.forget(lane);
-    const wasOpen = this.lanes.retire(lane);
-    this.pending.isDue = true;
-    if (wasOpen) this.waiting.pinned?.onClosed(lane.id, "it takes no more calls");
-    return wasOpen;
-  }
-
-  /** The same, and requeues calls that it has not begun. `onDrained` follows when it has answered the others. */
-  retire(lane: Lane): void {
-    if (!this.#close(lane)) return;
-    this.#requeue(lane);
-    this.pending.kick();
-    this.#reportDrained();
-  }
-
-  #reportDrained(): void {
-    for (const lane of this.lanes.findDrained()) this.#events.onDrained(lane);
   }
 
   #reportDueForRecycling(): void {

@@ -7,7 +7,7 @@ import { withContext } from "../calls/with-context.ts";
 import type { DeclaredValues } from "../../codec/declared.ts";
 import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../calls/feature.ts";
 
 const promiseThen: (
   this: Promise<unknown>,
@@ -66,14 +66,14 @@ export class PendingArguments {
     onFailed: (reason: unknown) => void,
   ): void {
     if (this.#others === undefined) {
-      endStreams(settled);
+      dropArguments(settled);
       return;
     }
     let snapshot: Snapshot;
     try {
       snapshot = this.#snapshots.complete(this.#others, settled, this.#positions, this.#declared);
     } catch (error) {
-      endStreams(settled);
+      dropArguments(settled);
       if (this.#others !== undefined) onFailed(error);
       return;
     }

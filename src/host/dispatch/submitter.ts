@@ -7,11 +7,6 @@
  * or balancer function. Which calls are is known when their function is made (`api/calls/call-proxy.ts`), so `submitPlain` asks
  * for none of that. Arguments of unknown size, and those of calls that cannot be sent yet, are encoded by `#submitEncoded`.
  */
-import {
-  type AnyCallback,
-  isCallbackRefusal,
-  withCallbacks,
-} from "../../codec/support/callback.ts";
 import type { Signature } from "../../codec/declared.ts";
 import {
   ARGUMENTS,
@@ -22,14 +17,13 @@ import {
 import { UNSIZED } from "../../lane/sized-values.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import { type TaskTimings, UNKNOWN_LOAD } from "../../metering/task-timings.ts";
-import { DataCloneError, HeddleError } from "../../errors.ts";
+import { HeddleError } from "../../errors.ts";
 import { hasPromise, ignoreRejections, redeclare } from "./pending-arguments.ts";
 import { DeferredCalls } from "./deferred-calls.ts";
 import { CallExtra } from "../calls/call-extra.ts";
-import { type CallSettings, createSettings, PLAIN, withStreams } from "../calls/call-settings.ts";
+import { dropArguments, replaceArguments } from "../calls/feature.ts";
+import { type CallSettings, createSettings, PLAIN } from "../calls/call-settings.ts";
 import { reasonOf } from "../../protocol/abort-reason.ts";
-import { splitStreams } from "../streams/split-streams.ts";
-import { endSource, endStreams } from "../../streams/open-source.ts";
 import {
   type CalledTask,
   type EarlyTask,
@@ -140,7 +134,7 @@ export class Submitter {
           if (lane === undefined) this.#waiting.admit();
           this.#submitEncoded(lane, task, args, resolve, reject, PLAIN);
         } catch (error) {
-          this.#submitStreams(
+          this.#submitOthers(
             error,
             args,
             PLAIN,
@@ -191,7 +185,7 @@ export class Submitter {
       }
       return this.#submitEncoded(lane, called, args, resolve, reject, settings);
     } catch (error) {
-      return this.#submitStreams(
+      return this.#submitOthers(
         error,
         args,
         settings,
@@ -200,30 +194,25 @@ export class Submitter {
     }
   }
 
-  /** Makes a call with placeholders for the streams among its arguments. If there are none, rethrows why it was refused. */
-  #submitStreams<Call>(
+  /** Makes a call with what features send in the place of its arguments. If that is nothing, rethrows why it was refused. */
+  #submitOthers<Call>(
     error: unknown,
     args: readonly unknown[],
     settings: CallSettings,
     submit: (args: readonly unknown[], settings: CallSettings) => Call,
   ): Call {
-    const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
-    if (split === undefined && isCallbackRefusal(error)) {
-      const callbacks: AnyCallback[] = [];
-      return withCallbacks(
-        callbacks,
-        () => submit(args, createSettings({ ...settings, callbacks })),
-      );
-    }
-    if (split === undefined) {
+    const others = replaceArguments(args, error);
+    if (others === undefined) {
       ignoreRejections(args, this.#isPromise);
-      endStreams(args);
+      dropArguments(args);
       throw error;
     }
     try {
-      return submit(split.args, withStreams(settings, split.sources));
+      const own = createSettings({ ...settings, ...others.settings });
+      const make = (): Call => submit(others.args, own);
+      return others.encode === undefined ? make() : others.encode(make);
     } catch (refusal) {
-      split.sources.forEach((source) => endSource(source));
+      others.drop?.();
       throw refusal;
     }
   }

@@ -1,6 +1,6 @@
-/** The lanes of a pool, and the state of all of them together. */
-import { Set } from "../../builtins.ts";
+/** The lanes of a pool, their phases, and the state of all of them together. */
 import type { Lane } from "./lane.ts";
+import { NEXT, type Phase } from "./phase.ts";
 
 /** No lane has calls. */
 export const IDLE = 0;
@@ -11,73 +11,45 @@ export const SPIN = 2;
 export const READY = 3;
 export type WaitHint = typeof IDLE | typeof SLEEP | typeof SPIN | typeof READY;
 
-export class LaneSet {
-  /** Every lane that may have responses. */
-  readonly all: Lane[] = [];
-  /** Lanes that take calls: all but those that will close once they have answered. */
-  readonly open: Lane[] = [];
-  /** Lanes that have started and will be open when they are prepared. */
-  readonly #preparing = new Set<Lane>();
-  /** Lanes that were open and will be again: their workers wait for an answer of the host, with their threads. */
-  readonly #suspended = new Set<Lane>();
+/** Hears of each phase that a lane leaves, when it is in the next. */
+export type PhaseListener = (lane: Lane, from: Phase) => void;
 
-  /** Adds a lane that takes no calls but those that prepare it, until `setOpen` is called. */
-  add(lane: Lane): void {
-    this.all.push(lane);
-    this.#preparing.add(lane);
+export class LaneSet {
+  /** Lanes whose rings the host reads: those that have started, until they end. */
+  readonly all: Lane[] = [];
+  /** Lanes that are open: calls go to these. */
+  readonly open: Lane[] = [];
+  /** Undefined: nobody listens. */
+  #listeners: PhaseListener[] | undefined;
+
+  /** `listener` hears of all lanes from now on. */
+  watch(listener: PhaseListener): void {
+    (this.#listeners ??= []).push(listener);
   }
 
-  /** A lane takes calls from now on. False: it is gone. */
-  setOpen(lane: Lane): boolean {
-    if (!this.#preparing.delete(lane)) return false;
-    this.open.push(lane);
+  /** Moves a lane to its next phase. False: that cannot follow the phase in which it is. */
+  move(lane: Lane, to: Phase): boolean {
+    const from = lane.phase;
+    if (!NEXT[from].includes(to)) return false;
+    lane.phase = to;
+    if (from === "open") removeFrom(this.open, lane);
+    if (to === "open") this.open.push(lane);
+    else if (to === "preparing") this.all.push(lane);
+    else if (to === "gone") removeFrom(this.all, lane);
+    if (this.#listeners !== undefined) {
+      for (const listener of this.#listeners) listener(lane, from);
+    }
     return true;
   }
 
-  /** Whether a lane may get calls: it is open or is being prepared. */
-  takesCalls(lane: Lane): boolean {
-    return this.open.includes(lane) || this.#preparing.has(lane) || this.#suspended.has(lane);
-  }
-
-  /** Whether a lane has started, and is not open yet. */
-  isPreparing(lane: Lane): boolean {
-    return this.#preparing.has(lane);
+  /** The host reads its rings no more. */
+  ignore(lane: Lane): void {
+    removeFrom(this.all, lane);
   }
 
   /** How many are suspended. */
   get suspended(): number {
-    return this.#suspended.size;
-  }
-
-  isSuspended(lane: Lane): boolean {
-    return this.#suspended.has(lane);
-  }
-
-  /** An open lane gets no calls until `resume`. False: it is not open. */
-  suspend(lane: Lane): boolean {
-    if (!removeFrom(this.open, lane)) return false;
-    this.#suspended.add(lane);
-    return true;
-  }
-
-  /** False: it was retired or removed meanwhile, or not suspended. */
-  resume(lane: Lane): boolean {
-    if (!this.#suspended.delete(lane)) return false;
-    this.open.push(lane);
-    return true;
-  }
-
-  /** Removes a lane that is gone. */
-  remove(lane: Lane): void {
-    this.#preparing.delete(lane);
-    this.#suspended.delete(lane);
-    removeFrom(this.all, lane);
-    removeFrom(this.open, lane);
-  }
-
-  /** The lane takes no further calls. False: it took none before. */
-  retire(lane: Lane): boolean {
-    return removeFrom(this.open, lane) || this.#suspended.delete(lane);
+    return this.all.reduce((count, { phase }) => phase === "suspended" ? count + 1 : count, 0);
   }
 
   byId(id: number): Lane | undefined {
@@ -152,10 +124,10 @@ export class LaneSet {
     return this.all.filter(({ load }) => load.sent >= maxCalls);
   }
 
-  /** Lanes that take no further calls and have answered all they had. */
+  /** Lanes that drain and have answered all calls they had. */
   findDrained(): Lane[] {
     if (this.open.length === this.all.length) return [];
-    return this.all.filter((lane) => lane.load.outstanding === 0 && !this.takesCalls(lane));
+    return this.all.filter(({ load, phase }) => load.outstanding === 0 && phase === "draining");
   }
 }
 

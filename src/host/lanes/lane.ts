@@ -4,10 +4,18 @@ import type { LaneLoad } from "./lane-load.ts";
 import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import type { HostMessage } from "../../protocol/start-data.ts";
 import type { PayloadCredit } from "./payload-credit.ts";
+import type { Phase } from "./phase.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
 
 export interface Lane {
   readonly id: number;
+  /** `LaneSet.move` writes it. */
+  phase: Phase;
+  /** Why it drains, in words: with this it ends. */
+  endsFor?: string;
   readonly endpoint: Endpoint;
+  /** How values of the program are looked at. */
+  readonly access: CodecAccess;
   /** Calls sent and not answered. `Sender`, `Responses` and `Cancellation` update it. */
   readonly load: LaneLoad;
   /** Messages sent and not taken. `Sender` updates it. */
@@ -26,17 +34,13 @@ export interface Lane {
    * Call between announcing a park and the second check: requests a wake when there is room or the worker is idle.
    */
   requestSpace(): void;
-  /** Notifies the worker that a call it may be running was aborted. */
-  notifyAbort(slot: number, generation: number, reason: unknown): void;
   /**
-   * Posts a message for a stream or a request of the worker, and moves the objects in `transfer`. Throws DataCloneError if a
-   * part cannot be cloned or moved. False: the worker is gone.
+   * Posts a message of a feature, and moves the objects in `transfer`. Throws DataCloneError if a part cannot be cloned or moved.
+   * False: the worker is gone.
    */
   postStream(message: HostMessage, transfer?: readonly unknown[]): boolean;
   /** The same for the answer that the worker waits for with its thread. */
   postAnswer(message: AnswerMessage, transfer: readonly unknown[]): boolean;
-  /**
-   * Stops a worker that broke the protocol or exceeded a time limit. `error` is the reason that its calls are lost.
-   */
-  fail(error: Error): void;
+  /** Ends the worker: asks it to exit, or, with an error, stops it. Settles when it is gone. See `LanePhases.end`. */
+  end(reason: string | Error): Promise<void>;
 }

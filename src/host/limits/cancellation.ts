@@ -16,6 +16,7 @@ import {
 } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
+import { postAbort } from "./abort-message.ts";
 import { TimedCalls, timesOf } from "./timed-calls.ts";
 
 export interface CancellationOptions {
@@ -128,7 +129,8 @@ export class Cancellation implements CallPart {
     for (const call of inFlight.callsOf()) {
       inFlight.leaveRunning(call);
       if (mustNotify(call)) {
-        this.#laneOf(call)?.notifyAbort(call.slot, call.generation, reason);
+        const lane = this.#laneOf(call);
+        if (lane !== undefined) postAbort(lane, call.slot, call.generation, reason);
       }
     }
   }
@@ -174,7 +176,7 @@ export class Cancellation implements CallPart {
       if (hasEnd) onOrphaned();
       inFlight.leaveRunning(call);
       settle();
-      if (isNotified) lane.notifyAbort(slot, generation, reason);
+      if (isNotified) postAbort(lane, slot, generation, reason);
     }
   }
 

@@ -69,7 +69,13 @@ export class Deadlines {
     this.#options = options;
   }
 
-  /** A call with a limit was made, or a worker may have to be stopped: check every `tickMs`. */
+  /** A call with a limit was made. */
+  begin(call: PendingCall): void {
+    this.#options.cancellation.timed.watch(call);
+    this.watch(call.settings.tickMs);
+  }
+
+  /** The same for the timer, or a worker may have to be stopped: check every `tickMs`. */
   watch(tickMs: number = KILL_TICK_MS): void {
     if (tickMs >= this.#tickMs) return;
     // States from before the timer stopped are outdated.

@@ -1,7 +1,12 @@
 /** What a call keeps of its caller, for the requests that its task makes of the host. */
-import type { AnyCallback } from "../../codec/support/callback.ts";
+import {
+  type AnyCallback,
+  isCallbackRefusal,
+  withCallbacks,
+} from "../../codec/support/callback.ts";
 import type { CallPart } from "../calls/call-extra.ts";
 import type { CallerContext } from "../calls/caller-context.ts";
+import type { OtherArguments } from "../calls/feature.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 
 export class CallerPart implements CallPart {
@@ -21,4 +26,14 @@ export function callerPartOf(call: PendingCall): CallerPart {
   let part = extra.find(CallerPart);
   if (part === undefined) extra.add(part = new CallerPart());
   return part;
+}
+
+/** The same arguments, if they were refused for a function that `callback()` has made. */
+export function replaceCallbacks(
+  args: readonly unknown[],
+  error: unknown,
+): OtherArguments | undefined {
+  if (!isCallbackRefusal(error)) return undefined;
+  const callbacks: AnyCallback[] = [];
+  return { args, settings: { callbacks }, encode: (make) => withCallbacks(callbacks, make) };
 }

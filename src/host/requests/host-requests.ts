@@ -20,7 +20,7 @@ import {
 import { NO_CALL, type RequestHeader, type RequestMessage } from "../../protocol/host-requests.ts";
 import type { Departure } from "../../realm/handles.ts";
 import { isThenable } from "../../streams/is-thenable.ts";
-import { endStreams } from "../../streams/open-source.ts";
+import { dropArguments } from "../calls/feature.ts";
 import { noCaller } from "../calls/caller-context.ts";
 import { CallerPart } from "./caller-part.ts";
 import { Departures } from "../calls/departures.ts";
@@ -210,7 +210,7 @@ export class HostRequests {
 
   #handle(request: TakenRequest): void {
     const { lane, isSync, header: [target], nested } = request;
-    if (isSync) this.#options.dispatcher.suspend(lane);
+    if (isSync) this.#options.dispatcher.phases.pause(lane);
     if (target !== "task") return this.#callFunction(request);
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
@@ -268,7 +268,7 @@ export class HostRequests {
     const certainty = this.#callers.isAwaited(request, blocked);
     // Its worker runs something.
     const { lane } = request;
-    const isBusy = lane.isAwake && !this.#options.dispatcher.lanes.isSuspended(lane);
+    const isBusy = lane.isAwake && lane.phase !== "suspended";
     const checks = certainty === NOT || isBusy ? 0 : request.idleChecks + 1;
     request.idleChecks = checks;
     if (certainty === SURELY && (request.isSync || checks >= MAX_UNAWAITED_CHECKS)) {
@@ -352,7 +352,7 @@ export class HostRequests {
     value: unknown,
     passes = false,
   ): void {
-    if (isSync) this.#options.dispatcher.resume(lane);
+    if (isSync) this.#options.dispatcher.phases.resume(lane);
     const post = (packed: Packed, isThrown: boolean): boolean => {
       const message = {
         heddle: "answer",
@@ -377,7 +377,7 @@ export class HostRequests {
         }
       }
     } catch (error) {
-      endStreams([value]); // nobody reads it
+      dropArguments([value]); // nobody reads it
       post(packReasonOf(this.#values.snapshots, error), true);
     }
   }

@@ -38,7 +38,8 @@ export interface AutoscalerOptions {
   /** Whether a worker is worth its start when calls have waited for so many milliseconds in all. */
   readonly isWorthStart: (waitedMs: number) => boolean;
   readonly start: () => void;
-  readonly retire: (lane: Lane) => void;
+  /** Closes an idle worker. */
+  readonly end: (lane: Lane) => void;
 }
 
 export class Autoscaler {
@@ -126,14 +127,14 @@ export class Autoscaler {
   }
 
   #shrink(): void {
-    const { size: { minThreads }, lanes, retire, runtime } = this.#options;
+    const { size: { minThreads }, lanes, end, runtime } = this.#options;
     const nowMs = runtime.now();
     for (const lane of [...lanes()].reverse()) {
       const { outstanding, orphaned } = lane.load;
       if (outstanding > orphaned.size) continue;
       const idleMs = nowMs - this.#tailProgress.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
       if (idleMs === 0 || (outstanding > 0 && idleMs < ORPHANED_GRACE_MS)) continue;
-      if (lanes().length > minThreads) retire(lane);
+      if (lanes().length > minThreads) end(lane);
     }
     if (lanes().length <= minThreads) this.#stopShrinking();
   }

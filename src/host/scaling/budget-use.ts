@@ -13,7 +13,7 @@ const EARLY_MS = 1;
 
 export interface BudgetUseOptions {
   readonly size: Pick<PoolSize, "minThreads" | "maxThreads">;
-  readonly budget?: PoolSize["budget"];
+  readonly budget?: PoolBudget | undefined;
   readonly share?: PoolSize["share"];
   readonly runtime: Pick<Runtime, "cores" | "now" | "setTimeout">;
   /** Workers that take calls. */
@@ -26,7 +26,7 @@ export interface BudgetUseOptions {
   readonly isShort: () => boolean;
   readonly start: () => void;
   /** Closes an idle worker. */
-  readonly retire: (lane: Lane) => void;
+  readonly end: (lane: Lane) => void;
   /** Closes a worker when it has answered its calls. */
   readonly drain: (lane: Lane) => void;
 }
@@ -87,7 +87,7 @@ export class BudgetUse implements BudgetMember {
 
   /** One that has been idle since an earlier look, or the one with the fewest calls. */
   giveBack(mayBeBusy: boolean): boolean {
-    const { open, runtime, retire, drain, isShort } = this.#options;
+    const { open, runtime, end, drain, isShort } = this.#options;
     const lanes = open();
     if (lanes.length <= this.share.guaranteed || (!mayBeBusy && isShort())) return false;
     const nowMs = runtime.now();
@@ -99,16 +99,14 @@ export class BudgetUse implements BudgetMember {
     if (lane === undefined) return false;
     this.isElastic = true;
     this.#returned.add(lane);
-    if (lane.load.outstanding === 0) retire(lane);
+    if (lane.load.outstanding === 0) end(lane);
     else drain(lane);
     return true;
   }
 
-  /** A worker closes. True: its thread is given back, and counts no more. */
-  takeReturned(lane: Lane): boolean {
-    const isReturned = this.#returned.delete(lane);
-    if (isReturned) this.share.close(lane);
-    return isReturned;
+  /** A worker closes. If its thread is given back, it counts no more. */
+  onClosing(lane: Lane): void {
+    if (this.#returned.delete(lane)) this.share.close(lane);
   }
 
   /** The thread of a worker has ended. */

@@ -2,72 +2,82 @@
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { Phase } from "../lanes/phase.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { BudgetUse } from "./budget-use.ts";
 import { StartCost } from "./start-cost.ts";
 import type { PoolSize } from "./pool-size.ts";
+import type { PoolBudget } from "./thread-budget.ts";
 
-export interface PoolSizingOptions {
+/** The workers of a pool, as `Workers` has them. */
+export interface SizedWorkers {
   /** Its limits at present. */
-  readonly size: Pick<PoolSize, "minThreads" | "maxThreads" | "idleTimeoutMs">;
-  /** Undefined: it only counts in the budget of its thread, as a pool of fixed size (`fixedPools`). */
-  readonly shared: Pick<PoolSize, "budget" | "share"> | undefined;
+  readonly size: PoolSize;
   readonly runtime: Runtime;
-  readonly dispatcher: Pick<Dispatcher, "lanes" | "startable" | "backlogMs">;
+  readonly dispatcher: Pick<Dispatcher, "lanes" | "phases" | "startable" | "backlogMs">;
   /** Workers that take calls or are starting. */
-  readonly alive: () => number;
+  readonly alive: number;
   /** Of these, those that are starting. */
-  readonly starting: () => number;
+  readonly starting: number;
   /** Replacements that are delayed: no other worker is started meanwhile. */
-  readonly delayed: () => number;
-  readonly start: () => void;
-  /** Closes an idle worker. */
-  readonly retire: (lane: Lane) => void;
-  /** Closes a worker when it has answered its calls. */
-  readonly drain: (lane: Lane) => void;
+  readonly delayed: number;
+  startOrReplaceLater(): void;
 }
 
+/** Why a worker ends whose thread another pool gets. */
+const GIVEN_BACK = "another pool gets its thread";
+
 export class PoolSizing {
-  readonly budget: BudgetUse | undefined;
   readonly #elastic: Autoscaler;
+  readonly #budget: BudgetUse;
   readonly #cost: StartCost;
 
-  constructor(options: PoolSizingOptions) {
-    const { size, shared, runtime, dispatcher, alive, starting, delayed, retire, drain } = options;
+  /** `drain` closes a worker, for this reason, when it has answered its calls. */
+  constructor(workers: SizedWorkers, drain: (lane: Lane, reason: string) => void) {
+    const { size, runtime, dispatcher } = workers;
+    const { lanes, phases } = dispatcher;
     const start = (): void => {
-      if (this.budget?.mayStart(alive()) !== false) options.start();
+      if (this.mayStart(workers.alive)) workers.startOrReplaceLater();
     };
     const cost = this.#cost = new StartCost(runtime.now);
-    const elastic = this.#elastic = new Autoscaler({
+    this.#elastic = new Autoscaler({
       size,
       runtime,
-      lanes: () => dispatcher.lanes.open,
-      alive: () => alive() + delayed(),
-      isBackingOff: () => delayed() > 0,
-      hasWorker: () => dispatcher.lanes.open.length > 0 || starting() > 0,
-      starting,
+      lanes: () => lanes.open,
+      alive: () => workers.alive + workers.delayed,
+      isBackingOff: () => workers.delayed > 0,
+      hasWorker: () => lanes.open.length > 0 || workers.starting > 0,
+      starting: () => workers.starting,
       startable: () => dispatcher.startable,
-      isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, alive(), waitedMs),
+      isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, workers.alive, waitedMs),
       start,
-      retire,
+      end: (lane) => phases.end(lane, "it was idle"),
     });
-    if (shared === undefined) return;
-    this.budget = new BudgetUse({
+    this.#budget = new BudgetUse({
       size,
-      budget: shared.budget,
-      share: shared.share,
+      budget: size.budget as PoolBudget | undefined,
+      share: size.share,
       runtime,
-      open: () => dispatcher.lanes.open,
-      alive,
-      starting,
-      isShort: () => dispatcher.startable.count > starting(),
+      open: () => lanes.open,
+      alive: () => workers.alive,
+      starting: () => workers.starting,
+      isShort: () => dispatcher.startable.count > workers.starting,
       start: () => {
-        options.start();
-        elastic.check();
+        workers.startOrReplaceLater();
+        this.check();
       },
-      retire,
-      drain,
+      end: (lane) => phases.end(lane, GIVEN_BACK),
+      drain: (lane) => drain(lane, GIVEN_BACK),
     });
+    lanes.watch((lane, from) => this.#onPhase(lane, from));
+  }
+
+  get isElastic(): boolean {
+    return this.#budget.isElastic;
+  }
+
+  mayStart(alive: number): boolean {
+    return this.#budget.mayStart(alive);
   }
 
   /** Starts a worker if calls wait for one. */
@@ -77,28 +87,22 @@ export class PoolSizing {
 
   /** The thread of a worker has started. */
   onStarted(lane: Lane): void {
-    this.budget?.share.add();
+    this.#budget.share.add();
     this.#cost.begin(lane);
   }
 
-  /** A worker has loaded its tasks. */
-  onReady(lane: Lane): void {
-    this.#cost.end(lane);
-  }
-
-  /** A worker takes calls from now on. */
-  onOpened(): void {
-    this.#elastic.onReady();
-    this.budget?.share.opened();
-  }
-
-  /** The thread of a worker has ended. */
-  onEnded(lane: Lane): void {
-    this.budget?.onEnded(lane);
+  #onPhase(lane: Lane, from: Phase): void {
+    const { phase } = lane;
+    if (phase === "preparing") this.#cost.end(lane);
+    else if (from === "preparing" && phase === "open") {
+      this.#elastic.onReady();
+      this.#budget.share.opened();
+    } else if (phase === "closing") this.#budget.onClosing(lane);
+    else if (phase === "gone") this.#budget.onEnded(lane);
   }
 
   close(): void {
     this.#elastic.close();
-    this.budget?.share.leave();
+    this.#budget.share.leave();
   }
 }

@@ -9,6 +9,10 @@
  * pool alive that could be collected otherwise.
  */
 import { Set } from "../../builtins.ts";
+import { type FixedPool, fixedPools } from "../lanes/fixed-pools.ts";
+import type { ShareLimits } from "./pool-size.ts";
+
+export type { ShareLimits };
 
 /**
  * Minimum wait of a pool before another pool has to drain a busy worker for it, and minimum time for which a pool keeps a new
@@ -27,28 +31,6 @@ export interface BudgetMember {
   /** Retires a worker that is idle, or, if `mayBeBusy`, one that finishes its calls. False: it keeps all. */
   giveBack(mayBeBusy: boolean): boolean;
 }
-
-/** What a pool may have of a budget. */
-export interface ShareLimits {
-  /** Threads that it may have at any time. */
-  readonly guaranteed: number;
-  /** Whether the budget limits the threads beyond. Otherwise they only count. */
-  readonly isLimited: boolean;
-}
-
-/**
- * A pool of a fixed number of threads that names no budget. It counts in that of its thread, which never limits it, and takes
- * no part in it otherwise.
- */
-export interface FixedPool {
-  /** Threads that have not ended. */
-  readonly threadCount: number;
-  /** Threads that it may have at any time. */
-  readonly guaranteed: number;
-}
-
-/** Those of this thread, until they are closed and their threads have ended. */
-export const fixedPools: Set<FixedPool> = new Set();
 
 /** The budget of pools that name none. */
 let budgetOfThread: PoolBudget | undefined;

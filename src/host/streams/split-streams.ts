@@ -1,6 +1,8 @@
 /** Takes the streams out of the arguments of a call: they travel on their own. */
+import { DataCloneError } from "../../errors.ts";
 import { StreamArgument } from "../../codec/support/stream-argument.ts";
 import { endSource, endStreams, openSource } from "../../streams/open-source.ts";
+import type { OtherArguments } from "../calls/feature.ts";
 import { isReadableStream } from "../../streams/readable.ts";
 import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
 
@@ -31,4 +33,19 @@ export function splitStreams(args: readonly unknown[]): SplitArguments | undefin
     endStreams(args);
     throw error;
   }
+}
+
+/** The same for a call of this host, which cannot be made again: a stream cannot be read twice. */
+export function replaceStreams(
+  args: readonly unknown[],
+  error: unknown,
+): OtherArguments | undefined {
+  const split = error instanceof DataCloneError ? splitStreams(args) : undefined;
+  if (split === undefined) return undefined;
+  const { sources } = split;
+  return {
+    args: split.args,
+    settings: { streams: sources, retries: 0 },
+    drop: () => sources.forEach((source) => endSource(source)),
+  };
 }

@@ -5,6 +5,7 @@
 import { Set } from "../../builtins.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
 
 /** Time between two checks: the minimum time for which orphaned calls keep a worker open. */
 const CHECK_MS = 5000;
@@ -12,13 +13,20 @@ const CHECK_MS = 5000;
 export class DrainingLanes {
   readonly #lanes = new Set<Lane>();
   readonly #runtime: Pick<Runtime, "setTimeout">;
-  readonly #retire: (lane: Lane) => void;
+  readonly #end: (lane: Lane) => void;
   #timer: Timer | undefined;
 
-  /** `retire` closes a worker whose calls have all been settled for their callers. */
-  constructor(runtime: Pick<Runtime, "setTimeout">, retire: (lane: Lane) => void) {
+  /** `end` closes a worker whose calls have all been settled for their callers. */
+  constructor(
+    runtime: Pick<Runtime, "setTimeout">,
+    lanes: Pick<LaneSet, "watch">,
+    end: (lane: Lane) => void,
+  ) {
     this.#runtime = runtime;
-    this.#retire = retire;
+    this.#end = end;
+    lanes.watch((lane) => {
+      if (lane.phase === "closing" || lane.phase === "gone") this.#lanes.delete(lane);
+    });
   }
 
   get size(): number {
@@ -34,10 +42,6 @@ export class DrainingLanes {
     this.#timer ??= this.#watch();
   }
 
-  delete(lane: Lane): boolean {
-    return this.#lanes.delete(lane);
-  }
-
   close(): void {
     this.#timer?.clear();
   }
@@ -45,7 +49,7 @@ export class DrainingLanes {
   #watch(): Timer {
     const timer = this.#runtime.setTimeout(() => {
       for (const lane of this.#lanes) {
-        if (lane.load.outstanding === lane.load.orphaned.size) this.#retire(lane);
+        if (lane.load.outstanding === lane.load.orphaned.size) this.#end(lane);
       }
       this.#timer = this.#lanes.size > 0 ? this.#watch() : undefined;
     }, CHECK_MS);

@@ -9,21 +9,20 @@ import {
 } from "../../lane/layout.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import { links } from "../../lane/links.ts";
-import type { HostMirror } from "../../lane/mirror/host-mirror.ts";
-import { withoutMemory } from "../../protocol/mirrored-start.ts";
+import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
 import { WAKE, type WorkerStart } from "../../protocol/start-data.ts";
 import { SpscRing } from "../../ring/spsc-ring.ts";
-import type { PayloadPort, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { PayloadPort, Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 import { wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { Waker } from "../../sync/worker-parking.ts";
-import type { LaneOptions } from "./lane-options.ts";
+import type { Codec } from "../../codec/codec.ts";
 
 /** The rings in the memory of a new lane, behind the host's endpoint. */
 export function createEndpoint(
   memory: SharedArrayBuffer,
   { requests: requestCapacity, responses: responseCapacity }: RingSizes,
-  codec: LaneOptions["codec"],
+  codec: Codec,
   port: PayloadPort,
 ): Endpoint {
   const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
@@ -32,30 +31,46 @@ export function createEndpoint(
   return new Endpoint(requests.takeProducer(), consumer, codec, port);
 }
 
+/** In place of words of shared memory, where a worker shares none with the host (`lane/mirror/`). */
+export interface LaneMirror extends LaneWaking {
+  /** Sends what was written, now. */
+  flush(): void;
+  receive(message: MirrorMessage): void;
+}
+
+interface LaneWaking {
+  readonly state: number;
+  wake(): boolean;
+  repost(): void;
+}
+
 export interface LaneConnection {
-  readonly waker: Pick<Waker, "state" | "wake" | "repost">;
+  readonly waker: LaneWaking;
   /** Raised while the worker waits for room in its response ring. */
   readonly responseSpace: Pick<SpaceFlag, "take">;
   /** Raised while the host waits for room in the request ring. */
   readonly requestSpace: Pick<SpaceFlag, "raise">;
   /** In place of these where the worker shares no memory with the host. */
-  readonly mirror: HostMirror | undefined;
+  readonly mirror: LaneMirror | undefined;
 }
 
-/** Sends the worker its start data. */
-export function connect(
+/** Sends a worker its start data, and connects it with its host otherwise than by shared memory. */
+export type Connect = (
   handle: WorkerHandle,
   start: WorkerStart,
-  { createMirror, ringSizes }: LaneOptions,
-): LaneConnection {
+  ringSizes: RingSizes,
+  runtime: Runtime,
+) => LaneConnection;
+
+/** Sends the worker its start data. */
+export function connect(handle: WorkerHandle, start: WorkerStart): LaneConnection {
   const { lane, active, payloadPort } = start;
-  const mirror = createMirror?.(lane, (message, transfer) => handle.post(message, transfer));
-  handle.post(mirror === undefined ? start : withoutMemory(start, ringSizes), [payloadPort]);
+  handle.post(start, [payloadPort]);
   const control = new Int32Array(lane, 0, REQUEST_RING / 4);
   return {
-    mirror,
-    responseSpace: mirror ?? new SpaceFlag(control, WANTS_SPACE),
-    requestSpace: mirror ?? new SpaceFlag(control, REQUEST_SPACE),
-    waker: mirror ?? new Waker(control, PARKED_WORD, () => handle.post(WAKE), wordsOf(active)),
+    mirror: undefined,
+    responseSpace: new SpaceFlag(control, WANTS_SPACE),
+    requestSpace: new SpaceFlag(control, REQUEST_SPACE),
+    waker: new Waker(control, PARKED_WORD, () => handle.post(WAKE), wordsOf(active)),
   };
 }

@@ -1,6 +1,6 @@
 /** What workers and their supervisor report. */
 import type { WorkerLostError } from "../../errors.ts";
-import type { TaskDescription, TaskMessage } from "../../protocol/start-data.ts";
+import type { TaskDescription } from "../../protocol/start-data.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 
@@ -24,8 +24,6 @@ export interface WorkerEvents {
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;
-  /** A task of a worker wants something. */
-  onTaskMessage(lane: Lane, message: TaskMessage): void;
   onUnhandledRejection(workerId: number, error: Error): void;
   /** A worker's code posted a message of its own. */
   onMessage(workerId: number, message: unknown): void;

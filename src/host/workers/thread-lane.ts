@@ -1,9 +1,6 @@
 /**
  * One worker thread as the host sees it: its memory, its endpoint, its thread and its life.
  *
- *   STARTING → READY → CLOSING → GONE. `close` and `fail` also move STARTING to CLOSING. The exit of the thread moves
- * any state to GONE.
- *
  * A lane settles no calls. Its owner is told how it ends, and settles or retries them.
  */
 import { Promise } from "../../builtins.ts";
@@ -29,7 +26,6 @@ import {
 import { links } from "../../lane/links.ts";
 import type { AnswerMessage } from "../../protocol/host-requests.ts";
 import {
-  type AbortMessage,
   FLUSH,
   type HostMessage,
   type StartOutcome,
@@ -47,12 +43,13 @@ import {
   type Timer,
   type WorkerHandle,
 } from "../../runtimes/runtime.ts";
+import { messages } from "../lanes/feature.ts";
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
+import { type Phase, takesCalls } from "../lanes/phase.ts";
 import type { LaneEnd, LaneOptions, LaneOwner } from "./lane-options.ts";
 import type { WorkerEvents } from "./supervisor-events.ts";
-import { postAbort } from "./abort-message.ts";
 import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
@@ -61,8 +58,6 @@ import type { Receiver } from "./watchdog.ts";
 import { lateStart, startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
-
-type LaneState = "starting" | "ready" | "closing" | "gone";
 
 /** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
@@ -75,17 +70,19 @@ export class ThreadLane implements Lane, Receiver {
   readonly id: number;
   readonly endpoint: Endpoint;
   readonly load: LaneLoad;
+  phase: Phase = "starting";
 
   /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
 
-  readonly #runtime: Runtime;
+  readonly access: Runtime;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #handle: WorkerHandle;
   readonly #waker: LaneConnection["waker"];
   readonly #responseSpace: LaneConnection["responseSpace"];
   readonly #requestSpace: LaneConnection["requestSpace"];
-  readonly #mirror: LaneConnection["mirror"];
+  /** Undefined: the worker shares memory with the host. */
+  readonly mirror: LaneConnection["mirror"];
   readonly #events: WorkerEvents;
   readonly #owner: LaneOwner<ThreadLane>;
   /** Words of this thread (realm/thread-hooks.ts). */
@@ -96,10 +93,10 @@ export class ThreadLane implements Lane, Receiver {
   readonly #startLimit: StartLimit;
   #outputTimer: Timer | undefined;
   #credit: PayloadCredit | undefined;
-  #state: LaneState = "starting";
   /** Whether the outcome of its start is known. */
   #hasStarted = false;
-  #closing: Promise<void> | undefined;
+  /** Its worker was asked to exit. */
+  #isAsked = false;
   /** Whether `terminate` was called. */
   #isStopped = false;
   #cause: unknown;
@@ -114,7 +111,7 @@ export class ThreadLane implements Lane, Receiver {
   ) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
-    this.#runtime = runtime;
+    this.access = runtime;
     this.#events = events;
     this.#owner = owner;
     this.#onWoken = events.onWoken;
@@ -141,27 +138,28 @@ export class ThreadLane implements Lane, Receiver {
       throw error;
     }
     links.current?.attach(this.endpoint, local, () => events.onWake(this));
-    const { waker, responseSpace, requestSpace, mirror } = connect(this.#handle, message, options);
+    const { waker, responseSpace, requestSpace, mirror } = (options.connect ?? connect)(
+      this.#handle,
+      message,
+      ringSizes,
+      runtime,
+    );
     this.#waker = waker;
     this.#responseSpace = responseSpace;
     this.#requestSpace = requestSpace;
-    this.#mirror = mirror;
+    this.mirror = mirror;
     this.#handle.onMessage(this.#onMessage);
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit(this.#onExit);
     const { startTimeoutMs } = options;
     this.#startLimit = limitStart(runtime, startTimeoutMs, () => {
-      this.fail(lateStart(startTimeoutMs, start.taskModule));
+      this.#failStart(lateStart(startTimeoutMs, start.taskModule));
     });
   }
 
   #onUncaught(error: unknown): void {
     this.#cause ??= error;
     this.#reason ??= `uncaught exception: ${textOf(error)}`;
-  }
-
-  get state(): LaneState {
-    return this.#state;
   }
 
   /** Whether it has ever answered a call. */
@@ -231,15 +229,9 @@ export class ThreadLane implements Lane, Receiver {
     this.#waker.repost();
   }
 
-  notifyAbort(slot: number, generation: number, reason: unknown): void {
-    this.#mirror?.flush(); // the call first
-    const post = (message: AbortMessage): void => this.#handle.post(message);
-    this.#cause ??= postAbort(this.#runtime, post, slot, generation, reason);
-  }
-
   postStream(message: HostMessage, transfer: readonly unknown[] = []): boolean {
-    if (this.#state === "gone") return false;
-    this.#mirror?.flush();
+    if (this.phase === "gone") return false;
+    this.mirror?.flush(); // the call of which it speaks first
     try {
       this.#handle.post(message, transfer);
       return true;
@@ -249,7 +241,7 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   postAnswer(message: AnswerMessage, transfer: readonly unknown[]): boolean {
-    if (this.#state === "gone") return false;
+    if (this.phase === "gone") return false;
     this.endpoint.messages.postOther(message, transfer);
     // SYNC(answers): pairs with `requestSync` in worker/requests/host-requests.ts.
     Atomics.add(this.#control, ANSWERS, 1);
@@ -257,46 +249,55 @@ export class ThreadLane implements Lane, Receiver {
     return true;
   }
 
+  /** Whether it has started, and not been told to end. */
+  get #isReady(): boolean {
+    return takesCalls(this) || this.phase === "draining";
+  }
+
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
   awaitOutput(): void {
-    if (this.#state !== "ready" || this.#outputTimer !== undefined) return;
+    if (!this.#isReady || this.#outputTimer !== undefined) return;
     this.#handle.ref();
     this.#handle.post(FLUSH);
-    this.#outputTimer = this.#runtime.setTimeout(() => this.#onOutput(), OUTPUT_MS);
+    this.#outputTimer = this.access.setTimeout(() => this.#onOutput(), OUTPUT_MS);
   }
 
   #onOutput(): void {
     this.#outputTimer?.clear();
     this.#outputTimer = undefined;
-    if (this.#state === "ready") this.#handle.unref();
+    if (this.#isReady) this.#handle.unref();
   }
 
-  fail(error: Error): void {
-    if (this.#state === "gone") return;
-    if (this.#state === "starting") this.#startError ??= error;
-    this.#cause ??= error;
-    this.#reason ??= error.message;
-    this.#state = "closing";
-    void this.#terminate(TERMINATE_MS);
+  /** It cannot start. */
+  #failStart(error: Error): void {
+    this.#startError ??= error;
+    void this.end(error);
   }
 
-  /** Closes the worker, and stops it if it does not exit in time. Settles when it is gone. */
-  close(reason = "the pool was closed"): Promise<void> {
-    return this.#closing ??= this.#close(reason);
+  /** Asks the worker to exit, and stops it if it does not in time; or stops it at once. */
+  end(reason: string | Error): Promise<void> {
+    if (this.phase === "gone") return this.#gone.promise;
+    this.#owner.lanes.move(this, "closing");
+    if (typeof reason !== "string") {
+      this.#cause ??= reason;
+      this.#reason ??= reason.message;
+      void this.#terminate(TERMINATE_MS);
+    } else {
+      this.#reason ??= reason;
+      this.#handle.ref();
+      if (this.#isStopped) void this.#awaitGone(CLOSE_TERMINATE_MS);
+      else if (!this.#isAsked) void this.#ask();
+    }
+    return this.#gone.promise;
   }
 
-  async #close(reason: string): Promise<void> {
-    if (this.#state === "gone") return;
-    const isStopping = this.#isStopped;
-    this.#state = "closing";
-    this.#reason ??= reason;
-    this.#handle.ref();
-    if (isStopping) return await this.#awaitGone(CLOSE_TERMINATE_MS);
+  async #ask(): Promise<void> {
+    this.#isAsked = true;
     // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
     // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
     const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
     const limitMs = this.#options.teardownTimeoutMs;
-    const timer = limitMs > MAX_TIMER_MS ? undefined : this.#runtime.setTimeout(stop, limitMs);
+    const timer = limitMs > MAX_TIMER_MS ? undefined : this.access.setTimeout(stop, limitMs);
     // SYNC(close): stored after the last call was committed. Pairs with `#parkInLoop` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, CLOSING);
@@ -313,14 +314,14 @@ export class ThreadLane implements Lane, Receiver {
   #terminate(waitMs: number): Promise<void> {
     this.#isStopped = true;
     Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
-    stopSharing(this.#runtime, this.activeShare);
+    stopSharing(this.access, this.activeShare);
     this.#handle.terminate().catch((error) => this.#cause ??= error);
     return this.#awaitGone(waitMs);
   }
 
   /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
   async #awaitGone(waitMs: number): Promise<void> {
-    const timer = this.#runtime.setTimeout(() => this.#onExit(undefined), waitMs);
+    const timer = this.access.setTimeout(() => this.#onExit(undefined), waitMs);
     await this.#gone.promise;
     timer.clear();
   }
@@ -340,51 +341,41 @@ export class ThreadLane implements Lane, Receiver {
       case "failed":
         this.#onStarted(message);
         return;
-      case "mirror":
-        this.#mirror!.receive(message);
-        this.#events.onWake(this);
-        return;
       case "flushed":
         this.#onOutput();
         return;
       case "notice":
         this.#takeNotices();
         return;
-      case "credit":
-      case "cancel":
-      case "request":
-      case "requestAbort":
-        this.#events.onTaskMessage(this, message);
-        return;
       case "shared":
-        answerShared(this.#runtime, message.body, this.endpoint, this.#handle);
-        return;
-      case "full":
-        this.#owner.onFull(this, message.isFarOver);
+        answerShared(this.access, message.body, this.endpoint, this.#handle);
         return;
       case "uncaught":
-        this.#onUncaught(unpackError(this.#runtime, message.error));
+        this.#onUncaught(unpackError(this.access, message.error));
         return;
       case "unhandledRejection":
-        this.#events.onUnhandledRejection(this.id, unpackError(this.#runtime, message.error));
+        this.#events.onUnhandledRejection(this.id, unpackError(this.access, message.error));
+        return;
+      default:
+        messages[message.heddle]?.(this, message as never, this.#events as never);
     }
   };
 
   /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
   checkLife(isTick: boolean): boolean {
-    const before = this.#state;
+    const wasStarting = this.phase === "starting";
     const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/life.ts.
-    const hasNews = this.#state === "starting" && (life & ~BEGUN) !== 0;
+    const hasNews = wasStarting && (life & ~BEGUN) !== 0;
     if (isTick || hasNews) this.#takeNotices(); // among them the outcome of its start, posted before it set the word
     if (hasNews && (life & STARTED) !== 0) this.#onStarted({ heddle: "ready" });
     // Without an exit code: its exit handlers may still run.
     if ((life & ENDED) !== 0 || (isTick && this.#handle.hasEnded?.())) this.#onExit(undefined);
-    return this.#state !== before;
+    return this.phase === "gone" || (wasStarting && this.phase !== "starting");
   }
 
   /** Takes what the worker has posted on the payload port, where a host that blocks finds it. */
   #takeNotices(): void {
-    if (this.#state === "gone") return;
+    if (this.phase === "gone") return;
     const { messages } = this.endpoint;
     for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
       this.#onMessage(next);
@@ -392,10 +383,10 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   #onStarted(outcome: StartOutcome): void {
-    if (this.#state !== "starting" || this.#hasStarted) return;
+    if (this.phase !== "starting" || this.#hasStarted) return;
     this.#hasStarted = true;
     if (outcome.heddle === "failed") {
-      const cause = unpackError(this.#runtime, outcome.error);
+      const cause = unpackError(this.access, outcome.error);
       this.#startError = startErrorOf(outcome, cause, this.#options.start.setup);
       return;
     }
@@ -406,19 +397,19 @@ export class ThreadLane implements Lane, Receiver {
   }
 
   #onTasksKnown(error: Error | undefined): void {
-    if (this.#state !== "starting") return;
-    if (error !== undefined) return this.fail(error);
-    this.#state = "ready";
+    if (this.phase !== "starting") return;
+    if (error !== undefined) return this.#failStart(error);
+    this.#owner.lanes.move(this, "preparing");
     this.#startLimit.timer?.clear();
     this.#handle.unref();
     this.#owner.onReady(this);
   }
 
   readonly #onExit = (exitCode: number | undefined): void => {
-    if (this.#state === "gone") return;
-    const wasStarting = this.#state === "starting";
+    if (this.phase === "gone") return;
+    const wasStarting = this.phase === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
-    this.#state = "gone";
+    this.#owner.lanes.move(this, "gone");
     this.#startLimit.timer?.clear();
     this.#outputTimer?.clear();
     this.#gone.resolve();
@@ -436,13 +427,14 @@ export class ThreadLane implements Lane, Receiver {
       cause: this.#cause,
       startError: this.#startError,
       neverBegan,
+      wasAsked: this.#isAsked,
     });
     this.endpoint.close();
     const isCertain = !this.#isStopped && exitCode !== undefined;
-    endSharing(this.#runtime, this.activeShare, this.#ofHost, isCertain);
+    endSharing(this.access, this.activeShare, this.#ofHost, isCertain);
     // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno), and one of a browser runs on
     // after it has said that it ends.
-    if (isCertain && this.#runtime.blocks) {
+    if (isCertain && this.access.blocks) {
       giveLaneMemory(this.#control.buffer, this.#options.ringSizes);
     }
   };

@@ -1,12 +1,12 @@
 /** The functions of `pool.call`: which names there are, what is submitted for a call, and what `with` adds. */
 import { describe, expect, test } from "vitest";
+import "../../support/features.ts";
 import {
   type CallTarget,
   createCallProxy,
   createModuleCalls,
 } from "../../../src/api/calls/call-proxy.ts";
-import { NO_FUNCTIONS } from "../../../src/api/options/host-options.ts";
-import { mappable } from "../../../src/api/calls/mappable.ts";
+import { mappableOf } from "../../../src/api/calls/mappable.ts";
 import type { CallOptions } from "../../../src/api/options/call-options.ts";
 import type { HostTask, PoolSpec } from "../../../src/api/tasks/pool-spec.ts";
 import { f64, struct } from "../../../src/codec/struct/schema.ts";
@@ -58,7 +58,7 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
       tasks.push({ settings: {}, isStream: false, f: undefined, check: undefined, ...task });
     }
   };
-  const hostFunctions = NO_FUNCTIONS;
+  const hostFunctions = undefined;
   const defaults = { hardTimeoutMs: Infinity, balancer: "packed", hostFunctions };
   const described = { sources, tasks, signatures, runtime: currentRuntime };
   const spec = { ...described, options: { ...defaults, ...options } } as unknown as PoolSpec;
@@ -66,7 +66,7 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
     entry,
     pool: {},
     dispatcher: { onTasksKnown: () => state.notices++ } as unknown as CallTarget["dispatcher"],
-    features: { streams: new StreamCalls({} as unknown as StreamCallsOptions) },
+    features: { part: () => new StreamCalls({} as unknown as StreamCallsOptions) },
   };
   return { describeTasks, spec, state, submitted, target };
 }
@@ -255,7 +255,7 @@ describe("options of with", () => {
 
 test("functions are known to map, with their pool and options", async () => {
   const { call, submitted, target } = createPool();
-  const { owner, bind } = mappable.get(call.add!.with({ retries: 3 }))!;
+  const { owner, bind } = mappableOf(call.add!.with({ retries: 3 }))!;
   const { signal } = new AbortController();
   const { single, isKnown } = bind({ signal });
   await single(1);

@@ -14,7 +14,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "streams and events": [
     /^streams\/(?!is-thenable|generator-functions)/,
     /^(host|worker)\/streams\//,
-    /^api\/(calls\/stream-calls|pool\/streams)\./,
+    /^api\/(calls\/stream-calls|pool\/streams|options\/stream-options)\./,
     /^lane\/item-batch\./,
     /^worker\/calls\/task-events\./,
     /^codec\/support\/stream-argument\./,
@@ -24,27 +24,27 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^host\/calls\/late-runs\./,
     /^sync\/abort-epochs\./,
     /^worker\/calls\/abort-signals\./,
-    /^api\/options\/any-signal\./,
-    /^host\/workers\/(abandoned-threads|abort-message)\./,
+    /^api\/options\/(any-signal|limit-options)\./,
+    /^host\/workers\/(abandoned-threads|stopped-workers)\./,
     /^api\/pool\/limits\./,
   ],
   "bounded queue": [/^(host\/dispatch\/queue\/backpressure|api\/pool\/queue-bound)\./],
   "keys and broadcasts": [
     /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
-    /^api\/(calls\/broadcast-proxy|pool\/broadcasts)\./,
+    /^api\/(calls\/broadcast-proxy|pool\/broadcasts|options\/broadcast-options)\./,
   ],
   "work stealing": [/^host\/schedule\/work-stealing\./],
   "number of workers": [
     /^host\/scaling\/(?!pool-size)/,
     /^api\/options\/thread-budget\./,
     /^worker\/memory-watch\./,
-    /^host\/workers\/draining-lanes\./,
+    /^host\/workers\/(draining-lanes|recycling)\./,
   ],
   "balancers, calls on the host": [
     /^host\/schedule\/balancers\./,
     /^host\/dispatch\/queue\/inline-executor\./,
     /^host\/workers\/unavailable-threads\./,
-    /^api\/pool\/(host-worker|inlining)\./,
+    /^api\/(pool\/(host-worker|inlining)|options\/inline-options)\./,
     /^realm\/host-workers\./,
   ],
   "observation": [
@@ -61,7 +61,11 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^api\/(calls\/(callback|current-pool)|tasks\/host|options\/(host|nested)-options)\./,
     /^codec\/support\/callback\./,
   ],
-  "map and scopes": [/^api\/(map|scopes)\//, /^api\/calls\/mappable\./, /^worker\/calls\/chunks\./],
+  "map and scopes": [
+    /^api\/(map|scopes)\//,
+    /^api\/(calls\/mappable|options\/scope-options)\./,
+    /^worker\/calls\/chunks\./,
+  ],
   "pool.sync": [
     /^host\/dispatch\/blocking-wait\./,
     /^api\/(pool\/block(ing|able-timers)|calls\/sync-proxy)\./,
@@ -73,13 +77,16 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   // Not of them: what refuses proxies and marked objects, which ordinary values may be; descriptions of values, which checks of
   // options use; and agreements through `globalThis`, the seams between copies of heddle (brands, struct views, realm/handles).
   "rare values": [
+    /^api\/options\/transfer-option\./,
     /^codec\/(rare-values|kinds\/(borrow|handles|wrappers|other-objects)|support\/(transfer|platform|path))\./,
   ],
   "mirrored lanes": [
+    /^api\/options\/transport\./,
     /^lane\/mirror\//,
     /^lane\/gated-consumer\./,
     /^worker\/mirrored\./,
     /^protocol\/mirrored-start\./,
+    /^host\/workers\/mirrored-connection\./,
   ],
 };
 

@@ -12,6 +12,7 @@
 import { Map } from "../../../builtins.ts";
 import { WorkerLostError } from "../../../errors.ts";
 import type { Lane } from "../../lanes/lane.ts";
+import { takesCalls } from "../../lanes/phase.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
 import { KEY_SLOTS, slotOf } from "./key-slots.ts";
@@ -149,12 +150,12 @@ export class PinnedCalls implements PinnedQueue {
 
   /** How many of `calls`, from the first, were sent or are settled. */
   #flushTo(lane: Lane, calls: readonly QueuedCall[]): number {
-    const { lanes, placement, sender, taskTimings } = this.#options;
+    const { placement, sender, taskTimings } = this.#options;
     let sent = 0;
     for (const queued of calls) {
       if (this.#callOf(queued) !== undefined) {
         // The last call may have closed the lane, which has moved or rejected the others.
-        if (!lanes.takesCalls(lane) || lane.load.outstanding >= placement.depth.usual) break;
+        if (!takesCalls(lane) || lane.load.outstanding >= placement.depth.usual) break;
         if (!sender.sendSnapshot(lane, queued, taskTimings.loadOf(queued.task))) break;
       }
       sent++;
@@ -181,7 +182,7 @@ export class PinnedCalls implements PinnedQueue {
     // Workers that are to be replaced may all wait for such calls, and keep others from being started.
     const others = this.#options.hasWorker()
       ? lanes.open.filter((lane) => lane !== picked)
-      : lanes.all.filter((lane) => lane.load.outstanding > 0 && !lanes.takesCalls(lane));
+      : lanes.all.filter((lane) => lane.load.outstanding > 0 && !takesCalls(lane));
     others.sort((one, other) => one.load.outstanding - other.load.outstanding);
     return others.some((lane) => sender.sendSnapshot(lane, queued, load));
   }
@@ -190,7 +191,7 @@ export class PinnedCalls implements PinnedQueue {
   #laneById(id: number): Lane | undefined {
     const { lanes } = this.#options;
     const lane = lanes.byId(id);
-    return lane !== undefined && lanes.takesCalls(lane) ? lane : undefined;
+    return lane !== undefined && takesCalls(lane) ? lane : undefined;
   }
 
   #take(laneId: number): readonly QueuedCall[] {

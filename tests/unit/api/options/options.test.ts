@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import "../../../support/features.ts";
 import * as errors from "../../../../src/errors.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../../../src/errors.ts";
 import * as heddle from "../../../../src/mod.ts";
@@ -9,7 +10,7 @@ import { resolveOptions } from "../../../../src/api/options/options.ts";
 import type { PoolOptions } from "../../../../src/api/options/pool-options.ts";
 import type { WorkerLimits } from "../../../../src/runtimes/runtime.ts";
 import { locateTask } from "../../../../src/api/tasks/task-map.ts";
-import { importTask, task } from "../../../../src/api/tasks/task.ts";
+import { importTask, task } from "../../../../src/features/task.ts";
 
 /** A runtime that knows no limits. */
 const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
@@ -18,7 +19,7 @@ const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
 describe("options", () => {
   test("defaults", () => {
     expect(resolveOptions({}, { cores: 8, refuseLimits, takesExecArgv: true })).toEqual({
-      hostFunctions: {},
+      hostFunctions: undefined,
       minThreads: 7,
       maxThreads: 7,
       budget: undefined,

@@ -1,14 +1,12 @@
 /** One rule for the values of all options (docs/options.md): generated from the options that the docs list. */
 import { describe, expect, test } from "vitest";
+import "../../../support/features.ts";
 import { readOptions } from "../../../../scripts/docs-options.ts";
 import { Profiling } from "../../../../src/api/observe/profile.ts";
-import { mappable } from "../../../../src/api/calls/mappable.ts";
+import { setMappable } from "../../../../src/api/calls/mappable.ts";
 import { Mapping } from "../../../../src/api/map/map.ts";
-import {
-  checkBroadcastOptions,
-  checkCallOptions,
-  settingsOf,
-} from "../../../../src/api/options/call-options.ts";
+import { checkBroadcastOptions } from "../../../../src/api/options/broadcast-options.ts";
+import { checkCallOptions, settingsOf } from "../../../../src/api/options/call-options.ts";
 import { checkShutdown, resolveOptions } from "../../../../src/api/options/options.ts";
 import type { PoolOptions } from "../../../../src/api/options/pool-options.ts";
 import { checkScopeOptions } from "../../../../src/api/options/scope-options.ts";
@@ -16,7 +14,7 @@ import {
   threadBudget,
   type ThreadBudgetOptions,
 } from "../../../../src/api/options/thread-budget.ts";
-import { task } from "../../../../src/api/tasks/task.ts";
+import { task } from "../../../../src/features/task.ts";
 import { InvalidArgumentError } from "../../../../src/errors.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { BLOCK, checkWait, WAIT } from "../../../../src/shared/given.ts";
@@ -29,7 +27,7 @@ const pool = (options: object): void => void resolveOptions(options as PoolOptio
 
 const target = {};
 const f = (): void => {};
-mappable.set(f, { owner: target } as never);
+setMappable(f, { owner: target } as never);
 const mapping = new Mapping(target, 2, { ...currentRuntime, warn: () => {} });
 const profiling = new Profiling({
   threads: () => [],

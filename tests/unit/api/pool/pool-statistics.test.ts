@@ -5,6 +5,7 @@ import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import type { PoolSpec } from "../../../../src/api/tasks/pool-spec.ts";
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../../src/host/calls/in-flight.ts";
 import { LaneSet } from "../../../../src/host/lanes/lane-set.ts";
+import type { Phase } from "../../../../src/host/lanes/phase.ts";
 import { callMetricsBytes, histogramsOf } from "../../../../src/metering/call-metrics.ts";
 import { GaugeWriter } from "../../../../src/metering/worker-gauges.ts";
 import { CHUNK, EMITTING, VARIANTS } from "../../../../src/protocol/task-variants.ts";
@@ -36,13 +37,14 @@ const COUNTERS = {
   aborted: 18,
 };
 
-type WorkerState = "starting" | "ready" | "closing";
+/** The phases of a worker that takes calls. */
+const OPEN: readonly Phase[] = ["preparing", "open"];
 
 /** A pool with two tasks. */
 function createPool(metrics?: SharedArrayBuffer) {
   const inFlight = new InFlight(undefined, undefined, VARIANTS * NAMES.length);
   const lanes = new LaneSet();
-  const threads: (FakeLane & { readonly state: WorkerState })[] = [];
+  const threads: FakeLane[] = [];
   const readyMs = new Map<number, number>();
   const given = COUNTERS;
   const inliner: { readonly ran: number } | undefined = { ran: given.inlined };
@@ -89,12 +91,11 @@ function createPool(metrics?: SharedArrayBuffer) {
     /** Makes a call of this row of `CallCounts`. */
     make: (row = 0): PendingCall => Object.assign(inFlight.add(() => {}, () => {}), { row }),
     /** Adds a worker, which was ready one second ago if it is. */
-    addWorker: (state: WorkerState, isReady = state !== "starting"): FakeLane => {
-      const lane = Object.assign(new FakeLane({ id: threads.length }), { state });
+    addWorker: (...phases: readonly Phase[]): FakeLane => {
+      const lane = new FakeLane({ id: threads.length });
       threads.push(lane);
-      lanes.add(lane);
-      lanes.setOpen(lane);
-      if (isReady) readyMs.set(lane.id, NOW_MS - 1000);
+      for (const phase of phases) lanes.move(lane, phase);
+      if (phases.includes("open")) readyMs.set(lane.id, NOW_MS - 1000);
       return lane;
     },
   };
@@ -154,25 +155,25 @@ test("times of a task are in milliseconds, and those of another are unknown", ()
 
 test("workers are in the state that their calls and the pool give them", () => {
   const { addWorker, lanes, read } = createPool();
-  addWorker("starting");
-  addWorker("ready", false); // it is being prepared
-  const [, busy, draining] = [addWorker("ready"), addWorker("ready"), addWorker("ready")];
-  addWorker("closing");
+  addWorker();
+  addWorker("preparing"); // it is being prepared
+  const [, busy, draining] = [addWorker(...OPEN), addWorker(...OPEN), addWorker(...OPEN)];
+  addWorker(...OPEN, "closing");
   for (const lane of [busy!, draining!]) lane.give(0, 2);
   busy!.load.remove(0);
-  lanes.retire(draining!);
+  lanes.move(draining!, "draining");
   const { ready, workers } = read();
   const states = ["starting", "starting", "idle", "busy", "draining", "closing"];
   expect(workers.map(({ state }) => state)).toEqual(states);
   expect(workers.map(({ id, name }) => name === `pool-${id}`)).toEqual(states.map(() => true));
   expect(workers[3]).toMatchObject({ id: 3, calls: 2, running: 1 });
-  expect(ready).toBe(5); // the closing one is still among the lanes
+  expect(ready).toBe(2);
 });
 
 test("utilization is since a worker was ready, and nothing before that", () => {
   const { addWorker, read } = createPool();
-  const sleeper = new GaugeWriter(addWorker("ready").pair.lane);
-  addWorker("starting");
+  const sleeper = new GaugeWriter(addWorker(...OPEN).pair.lane);
+  addWorker();
   sleeper.sleeps(NOW_MS - 250);
   sleeper.measured(4096);
   const [asleep, starting] = read().workers;

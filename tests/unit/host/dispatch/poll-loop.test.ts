@@ -21,8 +21,8 @@ class FakeLanes extends LaneSet {
     super();
     for (let id = 0; id < workers; id++) {
       const lane = new FakeLane({ id });
-      this.add(lane);
-      this.setOpen(lane);
+      this.move(lane, "preparing");
+      this.move(lane, "open");
     }
   }
 

@@ -5,7 +5,7 @@ import { createSettings, type GivenSettings } from "../../../../src/host/calls/c
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../../src/host/calls/in-flight.ts";
 import { Signals } from "../../../../src/host/limits/abort-signals.ts";
 import { Cancellation } from "../../../../src/host/limits/cancellation.ts";
-import type { StreamMessage } from "../../../../src/protocol/start-data.ts";
+import type { AbortMessage, StreamMessage } from "../../../../src/protocol/start-data.ts";
 import { wasAborted } from "../../../../src/sync/abort-epochs.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
 
@@ -18,9 +18,11 @@ function createBench() {
   let clockReadings = 0;
   const inFlight = new InFlight();
   const lane = Object.assign(new FakeLane({ id: 3 }), {
-    notifyAbort: (slot: number, _generation: number, reason: unknown): void =>
-      void events.push(["notified", slot, reason]),
-    postStream: ({ heddle, slot }: StreamMessage): void => void events.push([heddle, slot]),
+    postStream: (message: AbortMessage | StreamMessage): void => {
+      const { heddle, slot } = message;
+      const isAbort = heddle === "abort" && "value" in message.reason;
+      events.push(isAbort ? ["notified", slot, message.reason.value] : [heddle, slot]);
+    },
   });
   const abortEpochs = new Int32Array(new SharedArrayBuffer(64));
   const cancellation = new Cancellation({

@@ -82,8 +82,8 @@ function bench() {
   const createLane = (id: number, calls = 0): FakeLane => {
     const lane = new FakeLane({ id });
     for (let call = 0; call < calls; call++) lane.send(0);
-    lanes.add(lane);
-    lanes.setOpen(lane);
+    lanes.move(lane, "preparing");
+    lanes.move(lane, "open");
     return lane;
   };
   let abandoned = 0;

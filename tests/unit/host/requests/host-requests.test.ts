@@ -66,8 +66,10 @@ function createHost(threads: number, maxThreads = threads) {
         submitNested: (task, _snapshot, settings, resolve, reject) =>
           add(task, 1, [resolve, reject, settings]),
       } as Dispatcher["submitter"],
-      suspend: (lane) => void set.suspend(lane),
-      resume: (lane) => void set.resume(lane),
+      phases: {
+        pause: (lane) => void set.move(lane, "suspended"),
+        resume: (lane) => lane.phase === "suspended" && set.move(lane, "open"),
+      } as Partial<Dispatcher["phases"]> as Dispatcher["phases"],
       waiting: {
         pinned: { mayRun: (lane: Lane, call: PendingCall) => pinned.get(call) === lane.id },
         sendBeyondLimits: (call: PendingCall, to: readonly Lane[]) => call.lane = to[0]!.id,
@@ -325,7 +327,8 @@ describe("while the host waits for a call with its thread", () => {
   test("and no worker is ready but one that waits for the host, it gives up", () => {
     const { requests, add, aborted, lanes, set } = createHost(1);
     const [lane] = lanes as [FakeLane];
-    set.remove(lane);
+    set.move(lane, "closing");
+    set.ignore(lane);
     const call = add(0, -1);
     let reason: unknown;
     call.reject = (error) => reason = error;
@@ -361,14 +364,14 @@ test("the host does not wait for a worker that waits for it", () => {
 test("the host does not wait for a call that no worker can begin", () => {
   const { requests, add, set, aborted } = createHost(1);
   const lane = set.open[0]!;
-  set.suspend(lane);
+  set.move(lane, "suspended");
   const call = add(0, -1);
   let reason: unknown;
   call.reject = (error) => reason = error;
   requests.whileBlocked(call, "pool.sync.f()", isGoing, () => {});
   expect(aborted).toEqual([call]);
   expect((reason as HeddleError).code).toBe("HEDDLE_DEADLOCK");
-  set.resume(lane);
+  set.move(lane, "open");
   requests.whileBlocked(add(0, 0), "pool.sync.f()", isGoing, () => {});
   expect(aborted).toHaveLength(1);
 });

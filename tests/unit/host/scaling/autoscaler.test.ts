@@ -103,7 +103,7 @@ function createPool(ready: number, limits: Partial<AutoscalerOptions["size"]> = 
       state.starting++;
       startedMs.push(clock.now());
     },
-    retire: (lane) => {
+    end: (lane) => {
       open.splice(open.indexOf(lane), 1);
       retired.push([lanes.findIndex((each) => each.lane === lane), clock.now()]);
     },

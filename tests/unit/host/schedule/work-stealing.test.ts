@@ -80,7 +80,8 @@ function createPool(
     },
     failLane: (lane, error) => {
       failed.push(error);
-      lanes.remove(lane);
+      lanes.move(lane, "closing");
+      lanes.ignore(lane);
     },
   };
   const revocation = new Revocation(revoking);

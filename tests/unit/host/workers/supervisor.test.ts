@@ -4,7 +4,8 @@ import { packError } from "../../../../src/codec/codec.ts";
 import { TimeoutError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
-import { fixedPools, PoolBudget } from "../../../../src/host/scaling/thread-budget.ts";
+import { fixedPools } from "../../../../src/host/lanes/fixed-pools.ts";
+import { PoolBudget } from "../../../../src/host/scaling/thread-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor } from "../../../support/supervised.ts";
 
@@ -42,7 +43,7 @@ describe("a start", () => {
     const { exits, pass, state, supervisor, threads, timers } = createSupervisor({ minThreads: 2 });
     state.canSpawn = (id) => id === 0;
     expect(() => supervisor.start()).toThrow("no thread 1");
-    expect([...supervisor.threads].map((lane) => lane.state)).toEqual(["closing"]);
+    expect([...supervisor.threads].map((lane) => lane.phase)).toEqual(["closing"]);
     threads[0]!.exit(0);
     pass(1000);
     expect(exits).toMatchObject([[{ reason: "the pool was closed" }, undefined]]);
@@ -76,7 +77,7 @@ describe("a pool of fixed size", () => {
 
   test("starts a worker for a call that waits while the thread of a stopped one goes on", () => {
     const { dispatcher, supervisor, threads } = createReady();
-    supervisor.stop(dispatcher.lanes.open[0]!, new Error("late"));
+    supervisor.stopping!.stop(dispatcher.lanes.open[0]!, new Error("late"));
     supervisor.checkLoad();
     expect(threads.length).toBe(1); // no call waits
     dispatcher.waitingCalls = 1;
@@ -237,7 +238,7 @@ describe("workers that end without a response", () => {
   test("do not count if they were stopped for a time limit", () => {
     const { delayMs, dispatcher, failures, pass, supervisor, threads } = createReady();
     for (let end = 0; end < 12; end++) {
-      supervisor.stop(dispatcher.lanes.open[0]!, new TimeoutError("hard", 50));
+      supervisor.stopping!.stop(dispatcher.lanes.open[0]!, new TimeoutError("hard", 50));
       expect(threads.at(-1)!.isTerminated).toBe(true);
       threads.at(-1)!.exit();
       expect([delayMs(), failures]).toEqual([5, []]);
@@ -305,11 +306,14 @@ describe("a recycled worker", () => {
       maxThreads: 2,
     });
     const lane = dispatcher.lanes.open[0]!;
-    expect([supervisor.recycle(lane), supervisor.recycle(lane)]).toEqual([true, false]);
+    expect([supervisor.recycling!.recycle(lane), supervisor.recycling!.recycle(lane)]).toEqual([
+      true,
+      false,
+    ]);
     expect(dispatcher.lanes.open).toEqual([lane]);
     threads[1]!.ready();
     expect(dispatcher.lanes.open.map(({ id }) => id)).toEqual([1]);
-    supervisor.retire(lane); // the dispatcher reports that it is drained
+    dispatcher.phases.end(lane, lane.endsFor!); // the dispatcher reports that it is drained
     threads[0]!.exit(0);
     expect(exits).toMatchObject([[{ reason: "it was recycled", replacedBy: 1 }, undefined]]);
     expect([supervisor.recycled, supervisor.lost, threads.length]).toEqual([1, 0, 2]);
@@ -318,13 +322,13 @@ describe("a recycled worker", () => {
   test("continues if its successor fails to start, for 5 s at least", () => {
     const { dispatcher, failures, pass, supervisor, threads } = createReady();
     const lane = dispatcher.lanes.open[0]!;
-    supervisor.recycle(lane);
+    supervisor.recycling!.recycle(lane);
     threads[1]!.exit();
     pass(4999);
-    expect([supervisor.recycle(lane), threads.length, failures]).toEqual([false, 2, []]);
+    expect([supervisor.recycling!.recycle(lane), threads.length, failures]).toEqual([false, 2, []]);
     expect(dispatcher.lanes.open).toEqual([lane]);
     pass(1);
-    expect(supervisor.recycle(lane)).toBe(true);
+    expect(supervisor.recycling!.recycle(lane)).toBe(true);
   });
 });
 
@@ -332,9 +336,9 @@ test("workers that cannot be stopped get no calls, and the pool fails if there i
   const { dispatcher, failures, supervisor, threads } = createReady({ minThreads: 2 }, false);
   const [first, second] = dispatcher.lanes.open.slice();
   const cause = new TimeoutError("hard", 50);
-  supervisor.stop(first!, cause);
+  supervisor.stopping!.stop(first!, cause);
   expect([dispatcher.lanes.open, failures]).toEqual([[second], []]);
-  supervisor.stop(second!, cause);
+  supervisor.stopping!.stop(second!, cause);
   const message = expect.stringContaining("No worker is left: 2 run tasks that cannot be stopped");
   expect(failures).toMatchObject([{ code: "HEDDLE_WORKER_START", message, cause }]);
   expect(threads.map(({ isTerminated }) => isTerminated)).toEqual([false, false]);

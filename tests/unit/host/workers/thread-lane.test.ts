@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Codec } from "../../../../src/codec/codec.ts";
 import { BEGUN, ENDED, LIFE, STARTED } from "../../../../src/lane/layout.ts";
+import { LaneSet } from "../../../../src/host/lanes/lane-set.ts";
 import {
   type LaneEnd,
   type LaneOptions,
@@ -57,12 +58,11 @@ function createStuckLane(): {
     onTasks: () => undefined,
     onWake() {},
     onWoken() {},
-    onTaskMessage() {},
     onUnhandledRejection() {},
     onMessage() {},
   }, {
     onReady: () => void events.push("ready"),
-    onFull() {},
+    lanes: new LaneSet(),
     onEnd: (_lane, end) => void ends.push(end),
   });
   const nextTimer = (): number => {
@@ -81,14 +81,14 @@ function setLife(lane: ThreadLane, bits: number): void {
 
 test("a host that blocks reads the start of a worker, and its end, from shared memory", () => {
   const { lane, ends, events } = createStuckLane();
-  expect([lane.checkLife(false), lane.state]).toEqual([false, "starting"]);
+  expect([lane.checkLife(false), lane.phase]).toEqual([false, "starting"]);
   setLife(lane, BEGUN);
-  expect([lane.checkLife(true), lane.state]).toEqual([false, "starting"]);
+  expect([lane.checkLife(true), lane.phase]).toEqual([false, "starting"]);
   setLife(lane, STARTED);
-  expect([lane.checkLife(false), lane.state, events]).toEqual([true, "ready", ["ready"]]);
+  expect([lane.checkLife(false), lane.phase, events]).toEqual([true, "preparing", ["ready"]]);
   expect(lane.checkLife(true)).toBe(false);
   setLife(lane, ENDED);
-  expect([lane.checkLife(false), lane.state]).toEqual([true, "gone"]);
+  expect([lane.checkLife(false), lane.phase]).toEqual([true, "gone"]);
   expect(ends).toMatchObject([{ exitCode: undefined, startError: undefined }]);
 });
 
@@ -108,7 +108,7 @@ test("a worker that ended before it had started has failed to start", () => {
 
 test("a closed worker that cannot be stopped is abandoned after another 100 ms", async () => {
   const { lane, ends, terminations, nextTimer } = createStuckLane();
-  const closed = lane.close();
+  const closed = lane.end("the pool was closed");
   expect(terminations()).toBe(0);
   expect(nextTimer()).toBe(1000);
   expect([terminations(), ends.length]).toEqual([1, 0]);
@@ -119,8 +119,8 @@ test("a closed worker that cannot be stopped is abandoned after another 100 ms",
 
 test("a worker already being stopped when it is closed is abandoned after 100 ms", async () => {
   const { lane, ends, terminations, nextTimer } = createStuckLane();
-  lane.fail(new Error("stuck"));
-  const closed = lane.close();
+  void lane.end(new Error("stuck"));
+  const closed = lane.end("the pool was closed");
   expect([terminations(), nextTimer()]).toEqual([1, 100]);
   await closed;
   expect(ends).toMatchObject([{ reason: "stuck" }]);

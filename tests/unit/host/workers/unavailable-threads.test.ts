@@ -65,7 +65,7 @@ describe("a pool without threads", () => {
     await load();
     hosted[0]!.ready();
     expect(events.slice(0, 2)).toEqual(["ready", "no thread 0, 0 left"]);
-    supervisor.retire(dispatcher.lanes.open[0]!);
+    dispatcher.phases.end(dispatcher.lanes.open[0]!, "it was idle");
     hosted[0]!.exit(0);
     expect(hosted).toHaveLength(2); // calls wait
   });

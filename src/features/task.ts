@@ -1,40 +1,41 @@
-/** `task` and `importTask`: declarations of tasks. Their types are in `task-types.ts`, those of calls in `call-types.ts`. */
-import { URL as BuiltinURL } from "../../builtins.ts";
-import type { Fields, Infer, Struct } from "../../codec/struct/field-types.ts";
-import { type ArgumentSchema, checkDeclaration } from "../../codec/struct/declaration.ts";
-import { describeValue } from "../../codec/support/describe.ts";
-import { checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
-import { settingsOf, TASK_OPTIONS, type TaskOptions } from "../options/call-options.ts";
-import { InvalidArgumentError } from "../../errors.ts";
-import { isClass } from "../../protocol/classes.ts";
-import { callPlaceOf } from "../../realm/call-site.ts";
-import { withStackAbove } from "../../realm/caller-stack.ts";
-import { noteDeclared } from "../../realm/declared-tasks.ts";
-import type { AnySchema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
-import {
-  type AbortableArgumentsDefinition,
-  type AbortableTaskOptions,
-  type AnyFunction,
-  type ArgumentsDefinition,
-  type ArgumentsGiven,
-  type ArgumentsTaken,
-  type ArgumentsWithSignal,
-  type CheckedArguments,
-  type CheckedItems,
-  type DeclaredResult,
-  type ImportedTask,
-  type PlaceOption,
-  type PlainTaskOptions,
-  type ResultDefinition,
-  TASK,
-  type Task,
-  type TaskDeclaration,
-  type Unchecked,
-  type UncheckedItems,
-  type ValidationOptions,
-  type WithoutSignal,
-} from "./task-types.ts";
-import { checkValidation, hostCheck, validated } from "./validation.ts";
+/** `task` and `importTask`, with the features of declarations: one line each in the list. */
+import type { Fields, Infer, Struct } from "../codec/struct/field-types.ts";
+import type { ArgumentSchema } from "../codec/struct/declaration.ts";
+import type { TaskOptions } from "../api/options/call-option-types.ts";
+import { declareImported, declareTask } from "../api/tasks/declare.ts";
+import type { TaskFeature } from "../api/tasks/feature.ts";
+import type { AnySchema, SchemaInput, SchemaOutput } from "../api/tasks/standard-schema.ts";
+import type {
+  AbortableArgumentsDefinition,
+  AbortableTaskOptions,
+  AnyFunction,
+  ArgumentsDefinition,
+  ArgumentsGiven,
+  ArgumentsTaken,
+  ArgumentsWithSignal,
+  CheckedArguments,
+  CheckedItems,
+  DeclaredResult,
+  ImportedTask,
+  PlaceOption,
+  PlainTaskOptions,
+  ResultDefinition,
+  Task,
+  Unchecked,
+  UncheckedItems,
+  ValidationOptions,
+  WithoutSignal,
+} from "../api/tasks/task-types.ts";
+import { withStackAbove } from "../realm/caller-stack.ts";
+import { limits } from "./limits/task.ts";
+import { streams } from "./streams/task.ts";
+import { structs } from "./structs/task.ts";
+
+const taskFeatures: readonly TaskFeature[] = [
+  limits,
+  streams,
+  structs,
+];
 
 /**
  * Declares a task. Workers load the module that calls `task` and find the task by the place of this call, or, if that
@@ -214,75 +215,12 @@ export function task<F extends AnyFunction>(
     readonly f: F;
   },
 ): Task<F>;
-export function task(
-  definition: TaskOptions & PlaceOption & {
-    readonly f: AnyFunction;
-    readonly args?: unknown;
-    readonly returns?: unknown;
-    readonly input?: unknown;
-    readonly output?: unknown;
-    readonly validateOn?: unknown;
-    readonly abortSignal?: unknown;
-  },
-): Task {
+export function task(definition: { readonly f: AnyFunction }): Task {
   try {
-    if (!isRecord(definition) || typeof definition.f !== "function") {
-      throw new InvalidArgumentError("task() needs an object with a function `f`.");
-    }
-    if (isClass(definition.f)) {
-      throw new InvalidArgumentError(
-        `task() needs a function \`f\` that can be called, got the class ${definition.f.name}.`,
-      );
-    }
-    checkKeys("task()", definition, DEFINITION_KEYS);
-    const { f, place, input, output, validateOn, ...declared } = definition;
-    const hasShapes = declared.args !== undefined || declared.returns !== undefined;
-    const validation = checkValidation({ input, output, validateOn }, hasShapes);
-    const caller = place ?? callPlaceOf(task);
-    const declaredTask: Task = {
-      f,
-      ...declarationOf(declared),
-      [TASK]: {
-        location: caller?.module,
-        place: caller?.place,
-        ...(validation && {
-          checked: (task, isChecked) => validated(task, f, validation, isChecked),
-          hostCheck: (task) => hostCheck(task, validation),
-        }),
-      },
-    };
-    if (caller?.place !== undefined) noteDeclared(caller.place, declaredTask);
-    return declaredTask;
+    return declareTask(taskFeatures, task, definition);
   } catch (error) {
     throw withStackAbove(error, task);
   }
-}
-
-const DEFINITION_KEYS: readonly string[] = [
-  "f",
-  "args",
-  "returns",
-  "input",
-  "output",
-  "validateOn",
-  "abortSignal",
-  "place",
-  ...TASK_OPTIONS,
-];
-
-/** Checks the declaration of a task. Throws InvalidArgumentError. */
-function declarationOf(given: object): TaskDeclaration {
-  const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
-  checkDeclaration(args, returns);
-  settingsOf(options);
-  hasSignal(abortSignal);
-  return { options, args, returns, abortSignal };
-}
-
-/** Whether the option `abortSignal` requests a signal. Throws InvalidArgumentError. */
-export function hasSignal(abortSignal: unknown): boolean {
-  if (abortSignal === undefined || typeof abortSignal === "boolean") return abortSignal === true;
-  throw invalid("abortSignal", "a boolean", describeValue(abortSignal));
 }
 
 /** The argument of {@link importTask}. */
@@ -332,19 +270,7 @@ export function importTask(
   source: ImportOptions & { readonly abortSignal?: boolean },
 ): ImportedTask {
   try {
-    const { href, name = "default", place, ...declared } = Object(source) as Partial<typeof source>;
-    if (typeof name !== "string" || (typeof href !== "string" && !(href instanceof BuiltinURL))) {
-      throw new InvalidArgumentError(
-        "importTask() needs `href` (string or URL), and takes `name` (string).",
-      );
-    }
-    const location = String(href);
-    return {
-      href: location,
-      name,
-      ...declarationOf(declared),
-      [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module },
-    };
+    return declareImported(taskFeatures, importTask, source);
   } catch (error) {
     throw withStackAbove(error, importTask);
   }

@@ -1,0 +1,60 @@
+/** The options of a pool with their values, and what checks them. Types only. */
+import type { BalancerFunction, BalancerName } from "../../host/schedule/balancers.ts";
+import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
+import type { PoolBudget, ShareLimits } from "../../host/scaling/thread-budget.ts";
+import type { RingSizes } from "../../lane/layout.ts";
+import type { Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
+import type { ResolvedObserving } from "./observe-options.ts";
+import type { PoolOptions } from "./pool-options.ts";
+import type { Transport } from "./transport.ts";
+import type { ResolvedWorkerOptions } from "./worker-options.ts";
+
+/** Options that are merged into others. */
+type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
+
+interface ResolvedParts extends ResolvedObserving {
+  readonly ringBytes: RingSizes;
+  readonly balancer: BalancerName | BalancerFunction;
+  readonly inliner: InlinerLimits | undefined;
+  readonly maxQueue: number;
+  readonly workerLimits: WorkerLimits;
+  readonly workerOptions: ResolvedWorkerOptions;
+  readonly moduleUrl: string | undefined;
+  readonly mapError: PoolOptions["mapError"];
+  /** By name; those of a module beside its other exports. Undefined: workers may ask for none. */
+  readonly hostFunctions: Readonly<Record<string, unknown>> | undefined;
+  readonly transport: Transport;
+}
+
+export interface ResolvedThreads {
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly budget: PoolBudget | undefined;
+  /** What the pool may have of the budget. */
+  readonly share: ShareLimits;
+}
+
+/** Every option with its value. Infinity: no limit, or never. */
+export type ResolvedOptions =
+  & Required<Omit<PoolOptions, Merged | keyof ResolvedParts | keyof ResolvedThreads>>
+  & ResolvedParts
+  & ResolvedThreads;
+
+/** What the checks have to know of the runtime. */
+export type OptionsRuntime =
+  & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
+  & Partial<Pick<Runtime, "env" | "measuresMemory" | "sharesMemory">>;
+
+/** The options that are given: own and not undefined. Each is read once. */
+export type Given = { readonly [Key in keyof PoolOptions]?: unknown };
+
+/** The same options, while they are being resolved. */
+export type Resolving = { -readonly [Key in keyof ResolvedOptions]: ResolvedOptions[Key] };
+
+/** Checks an option that is given, and sets what it stands for. Throws InvalidArgumentError. */
+export type Check = (
+  value: unknown,
+  to: Resolving,
+  given: Given,
+  runtime: OptionsRuntime,
+) => void;
