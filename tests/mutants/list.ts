@@ -220,6 +220,18 @@ const codec: Room = {
       fault: "an object that occurs twice cannot be found again",
     },
     {
+      file: "codec/decoder.ts",
+      from: "return this.#noted(at, word, read(this, at, word));",
+      to: "return read(this, at, word);",
+      fault: "a rare value that occurs twice cannot be found again",
+    },
+    {
+      file: "codec/kinds/wrappers.ts",
+      from: 'return brand === "borrow" ? writeBorrowed',
+      to: "return true ? writeBorrowed",
+      fault: "rare values claim the wrappers of other features",
+    },
+    {
       file: "codec/key-lists/key-lists.ts",
       from:
         "if (keys.length > MAX_LISTED_KEYS || this.#keyLists.length >= MAX_KEY_LISTS) return undefined;",

@@ -7,7 +7,7 @@
  */
 import type { Codec } from "../../../codec/codec.ts";
 import { isError } from "../../../codec/kinds/errors.ts";
-import { mayBorrow } from "../../../codec/kinds/borrow.ts";
+import { mayBorrow } from "../../../codec/support/intrinsics.ts";
 import type { Signature } from "../../../codec/declared.ts";
 import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "../../../lane/snapshot.ts";
 import { SnapshotReader } from "../../../lane/snapshot-reader.ts";
