@@ -72,7 +72,6 @@ const FREE_BYTES = 64 * 1024;
 const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
 
 export class Decoder implements Reader {
-  memory!: Memory;
   i32!: Int32Array<SharedArrayBuffer>;
   f64!: Float64Array<SharedArrayBuffer>;
   u8!: Uint8Array<SharedArrayBuffer>;
@@ -93,6 +92,7 @@ export class Decoder implements Reader {
   keyLists: KeyListSource | undefined;
   readonly #sharedBuffers: SharedBuffers;
   readonly #texts = new TextSegments();
+  #memory: Memory | undefined;
   /** Reused for values of declared shapes of fixed size. */
   #input: FixedInput | undefined;
   #base = 0;
@@ -182,8 +182,8 @@ export class Decoder implements Reader {
   }
 
   #begin(memory: Memory, at: number, limit: number, attachments: readonly unknown[]): void {
-    if (this.memory !== memory) {
-      this.memory = memory;
+    if (this.#memory !== memory) {
+      this.#memory = memory;
       this.i32 = memory.i32;
       this.f64 = memory.f64;
       this.u8 = memory.u8;
@@ -234,6 +234,8 @@ export class Decoder implements Reader {
         return this.#texts.take(this, this.i32[(at >> 2) + 1]!, at);
       case TWO_BYTE:
         return this.#twoByte(at);
+      case STRUCT:
+        return this.#struct(at, word);
       default:
         return this.#rare(at, word);
     }
@@ -265,7 +267,7 @@ export class Decoder implements Reader {
       case BIGINT_64:
         this.check(at, 16);
         this.next = at + 16;
-        return this.memory.i64[(at >> 3) + 1];
+        return this.#memory!.i64[(at >> 3) + 1];
       case BIGINT_HEX:
         return readBigInt(this, at, word);
       case ATTACHMENT:
@@ -380,6 +382,28 @@ export class Decoder implements Reader {
     if (((word >> 8) & 0xff) !== REF_BUFFER) return object;
     if (!ArrayBuffer.isView(object)) throw this.corrupt(`buffer at ${offset}`, at);
     return object.buffer;
+  }
+
+  #struct(at: number, word: number): unknown {
+    const position = (word >> 8) & 0xff;
+    const declared = this.declared?.[position];
+    if (declared === undefined) throw this.corrupt(`struct ${position}`, at);
+    const { codec, isView } = declared;
+    const start = at + VALUE_HEADER_BYTES;
+    const end = start + this.count(at, 1);
+    if ((end & 7) !== 0) throw this.corrupt("length of a struct", at);
+    this.next = end;
+    const { text } = this.access;
+    const memory = this.#memory!;
+    if (!isView) return codec.read(memory, text, start, end);
+    if (!this.isBorrowing) {
+      const copy = viewMemory(new SharedArrayBuffer(end - start));
+      copy.u8.set(this.u8.subarray(start, end));
+      return codec.view(copy, text, 0, end - start);
+    }
+    const view = codec.view(memory, text, start, end) as object;
+    this.borrows.push({ revoke: () => codec.revoke(view) });
+    return view;
   }
 
   #attached(at: number, bytes: number): unknown {

@@ -2,9 +2,7 @@
  * The interface of the decoder for the readers of the kinds of values. The decoder imports the kinds; they
  * depend only on this interface.
  */
-import type { Memory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import type { DeclaredValues } from "./declared.ts";
 
 /** An accessor that reads in place and can be revoked when the borrow ends. */
 export interface Revocable {
@@ -22,7 +20,6 @@ export interface ReadableKeyList {
 export type OpenStream = (index: number, kind: number) => object;
 
 export interface Reader {
-  readonly memory: Memory;
   readonly i32: Int32Array<SharedArrayBuffer>;
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
@@ -33,8 +30,6 @@ export interface Reader {
   readonly access: CodecAccess;
   /** Decode borrowed bytes in place instead of copying them. */
   readonly isBorrowing: boolean;
-  /** Declarations of the values being read, by position. */
-  readonly declared: DeclaredValues | undefined;
   /** The borrows made so far. */
   readonly borrows: Revocable[];
 

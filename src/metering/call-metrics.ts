@@ -78,6 +78,11 @@ export class CallStamps {
     this.#soon = soon;
   }
 
+  /** The host blocks, so no microtask runs between the calls. */
+  onBlock(): void {
+    this.forget();
+  }
+
   /** A call was made and is not published yet. */
   made(slot: number): void {
     if (slot >= SLOTS) return;

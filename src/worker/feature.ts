@@ -1,7 +1,7 @@
 /** What a feature adds to a worker. The kernel imports no feature: `mod-worker.ts` attaches those of `features/worker.ts`. */
 import { Map } from "../builtins.ts";
 import { useValues, type ValueFeature } from "../codec/feature.ts";
-import type { Signature } from "../codec/struct/signature.ts";
+import type { Signature } from "../codec/declared.ts";
 import type { TaskRequests } from "../realm/worker-realm.ts";
 import type { HeldArgument, TaskWrap, WorkerTask } from "./task.ts";
 import type { WorkerCore } from "./worker-core.ts";

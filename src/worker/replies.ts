@@ -5,21 +5,11 @@
  * tasks in flight can add to it and `maxConcurrency` bounds those.
  */
 import { Error } from "../builtins.ts";
+import type { Encoder } from "../codec/encoder.ts";
 import type { Signature } from "../codec/declared.ts";
 import { isError, textOf } from "../codec/kinds/errors.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
-import {
-  EVENTS,
-  ITEMS,
-  type Kind,
-  OPENED,
-  REQUEST,
-  RESULT,
-  RESULT_NUMBER,
-  RESULT_VALUE,
-  THROWN,
-} from "../lane/frame.ts";
-import type { ItemBatch } from "../lane/item-batch.ts";
+import { type Kind, RESULT, RESULT_NUMBER, RESULT_VALUE, THROWN } from "../lane/frame.ts";
 import { DataCloneError } from "../errors.ts";
 import { detached, type Snapshot } from "../lane/snapshot.ts";
 import { IS_CLOSING, RESPONSE_BACKLOG, STOPPED } from "../lane/layout.ts";
@@ -33,26 +23,22 @@ interface AnsweredTask {
   readonly signature: Signature | undefined;
 }
 
-/** What the host has to know of a stream. */
-export interface OpenedStream {
-  /** Whether it was a ReadableStream. */
-  readonly isReadable: boolean;
-  readonly highWaterMark: number;
-}
-
 /** Time between two looks for room. */
 const WAIT_MS = 1;
 
-interface Reply {
+/** A response that waits for room, or is sent. */
+export interface Reply {
   kind: Kind;
   readonly slot: number;
   readonly generation: number;
-  /** The task's index, for results of a declared shape; the bytes of a batch; OF_RETURN. */
+  /** The task's index, for results of a declared shape; OF_RETURN; what a feature has chosen. */
   word: number;
   snapshot: Snapshot;
   /** This response replaces one that cannot be sent, and gives the reason. */
-  isSubstitute: boolean;
-  /** Called when it is replaced, or left out. */
+  isSubstitute?: boolean;
+  /** If the port refuses an object of it, it is left out and its call goes on. Otherwise an error takes its place and ends the call. */
+  readonly isOptional?: boolean;
+  /** Called then. */
   readonly onRefused?: ((error: unknown) => void) | undefined;
 }
 
@@ -123,58 +109,28 @@ export class Replies {
     return true;
   }
 
-  /** The result is a stream, whose items follow. */
-  opened(slot: number, generation: number, stream: OpenedStream): void {
-    const { isReadable, highWaterMark } = stream;
-    const snapshot = this.#endpoint.snapshots.encodeInternal([isReadable, highWaterMark]);
-    this.#send({ kind: OPENED, slot, generation, word: 0, snapshot, isSubstitute: false });
+  /** Sends what is encoded, for a feature. False: it has to be taken, and sent by `send`. */
+  trySendEncoded(
+    encoder: Encoder,
+    end: number,
+    count: number,
+    { kind, slot, generation, word }: Omit<Reply, "snapshot">,
+  ): boolean {
+    const endpoint = this.#endpoint;
+    const isSent = this.waiting === 0 && endpoint.snapshots.isInline(encoder, end) &&
+      endpoint.announceKeyLists() &&
+      endpoint.sendEncoded(encoder, end, kind, slot, generation, word, count);
+    if (isSent) this.#hostWaker.wake();
+    else this.#wakeIfAnnounced();
+    return isSent;
   }
 
-  /**
-   * Sends the items of a batch, and clears it. `onRefused`: the port refused an object of it, and an error was sent
-   * instead, which ends the stream.
-   */
-  items(
-    kind: typeof ITEMS | typeof EVENTS,
-    slot: number,
-    generation: number,
-    batch: ItemBatch,
-    bytes: number,
-    onRefused?: () => void,
-  ): void {
-    const { snapshots } = this.#endpoint;
-    const { encoder, end, count } = batch;
-    let snapshot: Snapshot;
-    try {
-      const isSent = this.waiting === 0 && snapshots.isInline(encoder, end) &&
-        this.#endpoint.announceKeyLists() &&
-        this.#endpoint.sendEncoded(encoder, end, kind, slot, generation, bytes, count);
-      if (isSent) {
-        this.#hostWaker.wake();
-        return;
-      }
-      this.#wakeIfAnnounced();
-      snapshot = batch.take();
-    } finally {
-      batch.clear();
-    }
-    this.#send({ kind, slot, generation, word: bytes, snapshot, isSubstitute: false, onRefused });
-  }
-
-  /**
-   * Sends request `number`: its arguments, then its header. Rethrows the error of encoding them. `onRefused`: the port refused an
-   * object of them, later.
-   */
-  request(
-    slot: number,
-    generation: number,
-    number: number,
-    values: readonly unknown[],
-    onRefused: (error: unknown) => void,
-  ): void {
-    const snapshot = this.#endpoint.snapshots.capture(values);
-    const reply = { slot, generation, word: number, snapshot, isSubstitute: false, onRefused };
-    this.#send({ kind: REQUEST, ...reply });
+  /** Sends a response when there is room, in order. */
+  send(reply: Reply): void {
+    if (this.waiting === 0 && this.#trySend(reply)) return;
+    reply.snapshot = detached(reply.snapshot);
+    this.#backlog.push(reply);
+    this.#publishBacklog();
   }
 
   /**
@@ -267,7 +223,7 @@ export class Replies {
     } finally {
       snapshots.codec.release(encoder);
     }
-    this.#send({ kind, slot, generation, word: index, snapshot, isSubstitute: false });
+    this.send({ kind, slot, generation, word: index, snapshot });
   }
 
   /** Wakes the host if key lists were announced: it reads them even if no response follows for now. */
@@ -275,15 +231,8 @@ export class Replies {
     if (this.#endpoint.takePendingWake()) this.#hostWaker.wake();
   }
 
-  #send(reply: Reply): void {
-    if (this.waiting === 0 && this.#trySend(reply)) return;
-    reply.snapshot = detached(reply.snapshot);
-    this.#backlog.push(reply);
-    this.#publishBacklog();
-  }
-
-  /** An error takes the place of a batch and ends the stream: what the backlog has for it after that is dropped. */
-  #endStream(refused: Reply): void {
+  /** An error takes the place of a response and ends its call: what the backlog has for it after that is dropped. */
+  #endCall(refused: Reply): void {
     const { slot, generation, onRefused } = refused;
     onRefused?.(undefined);
     const at = this.#backlog.indexOf(refused);
@@ -314,14 +263,14 @@ export class Replies {
     } catch (error) {
       // A runtime may refuse to post a value that it could clone. An error replaces the refused value and
       // usually needs no port; if sending the error fails too, the loop ends the worker.
-      if (reply.isSubstitute) throw error;
+      if (reply.isSubstitute === true) throw error;
       const { tx, snapshots } = this.#endpoint;
       tx.abort();
-      if (reply.kind === EVENTS || reply.kind === REQUEST) {
+      if (reply.isOptional === true) {
         reply.onRefused?.(error);
-        return true; // it is left out: its call goes on
+        return true;
       }
-      if (reply.kind === ITEMS) this.#endStream(reply);
+      this.#endCall(reply);
       reply.isSubstitute = true;
       reply.kind = THROWN;
       reply.word = 0;

@@ -1,5 +1,5 @@
 /** Tasks and their calls, as the worker runs them. */
-import type { Signature } from "../codec/struct/signature.ts";
+import type { Signature } from "../codec/declared.ts";
 
 /** A task as the worker runs it. */
 export interface WorkerTask {

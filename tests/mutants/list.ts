@@ -220,6 +220,18 @@ const codec: Room = {
       fault: "an object that occurs twice cannot be found again",
     },
     {
+      file: "codec/decoder.ts",
+      from: "return this.#noted(at, word, read(this, at, word));",
+      to: "return read(this, at, word);",
+      fault: "a rare value that occurs twice cannot be found again",
+    },
+    {
+      file: "codec/kinds/wrappers.ts",
+      from: 'return brand === "borrow" ? writeBorrowed',
+      to: "return true ? writeBorrowed",
+      fault: "rare values claim the wrappers of other features",
+    },
+    {
       file: "codec/key-lists/key-lists.ts",
       from:
         "if (keys.length > MAX_LISTED_KEYS || this.#keyLists.length >= MAX_KEY_LISTS) return undefined;",
@@ -419,6 +431,18 @@ const limits: Room = {
 const streams: Room = {
   tests: ["unit/streams"],
   mutants: [
+    {
+      file: "worker/replies.ts",
+      from: "this.#endCall(reply);",
+      to: "",
+      fault: "items follow the error that has ended their stream",
+    },
+    {
+      file: "worker/replies.ts",
+      from: "if (reply.isOptional === true) {",
+      to: "if (reply.isSubstitute === true) {",
+      fault: "an event that the port refuses ends its call",
+    },
     {
       file: "streams/stream-consumer.ts",
       from: "if (this.#isCancelled || this.hasEnded || items.length === 0) return;",
@@ -713,7 +737,7 @@ const scopes: Room = {
 /** By name. */
 const workers: Room = {
   tests: [
-    ...["workers", "lanes", "scaling", "schedule"].map((part) => `unit/host/${part}`),
+    ...["workers", "lanes", "scaling", "schedule", "dispatch"].map((part) => `unit/host/${part}`),
     ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
   ],
   mutants: [
@@ -777,6 +801,12 @@ const workers: Room = {
       from: "const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;",
       to: "const neverBegan = wasStarting;",
       fault: "a task module that exits runs on the host",
+    },
+    {
+      file: "host/dispatch/lane-phases.ts",
+      from: "if (isFirst && !(reason instanceof ProtocolError)) requeue(lane);",
+      to: "",
+      fault: "a worker begins further calls while it is stopped",
     },
     {
       file: "host/lanes/phase.ts",

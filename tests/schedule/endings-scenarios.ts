@@ -12,13 +12,8 @@ import {
   RESULT_NUMBER,
   SLOT_WORD,
 } from "../../src/lane/frame.ts";
-import {
-  MAX_RESPONSES,
-  type ResponseFeatures,
-  Responses,
-} from "../../src/host/dispatch/responses.ts";
+import { MAX_RESPONSES, Responses } from "../../src/host/dispatch/responses.ts";
 import { createSettings, type GivenSettings } from "../../src/host/calls/call-settings.ts";
-import { InFlightWindow } from "../../src/host/lanes/in-flight-window.ts";
 import { Cancellation } from "../../src/host/limits/cancellation.ts";
 import { InFlight, type PendingCall } from "../../src/host/calls/in-flight.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
@@ -26,9 +21,8 @@ import type { Lane } from "../../src/host/lanes/lane.ts";
 import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
 import { LaneSet } from "../../src/host/lanes/lane-set.ts";
 import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
-import { Placement } from "../../src/host/schedule/placement.ts";
 import { Deadlines } from "../../src/host/limits/deadlines.ts";
-import { WorkStealing } from "../../src/host/schedule/work-stealing.ts";
+import { Revocation } from "../../src/host/schedule/revocation.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
 import { QUEUED, revokedState, STATE_MASK, stateSlot } from "../../src/ring/record-layout.ts";
@@ -61,12 +55,6 @@ const QUEUED_AGAIN = 3;
 type Words = Int32Array<SharedArrayBuffer>;
 const words = (memory: SharedArrayBuffer): Words => new Int32Array(memory, 0, CONTROL_BYTES / 4);
 const spin = () => (Atomics as unknown as { pause(): void }).pause();
-const ONE_AT_A_TIME = {
-  maxConcurrency: 1,
-  maxQueue: Infinity,
-  inliner: undefined,
-  recycleAfter: Infinity,
-};
 const noTimer = { ref: () => {}, unref: () => {}, clear: () => {} };
 const noPort = { post: () => {}, receive: () => undefined, close: () => {} };
 
@@ -84,7 +72,7 @@ function attach(memory: SharedArrayBuffer, out: number, into: number): Endpoint 
 /** The host's side of two calls that have been sent to one lane. */
 class Host {
   readonly inFlight = new InFlight();
-  readonly answers = new Responses(this.inFlight, [undefined], {} as ResponseFeatures);
+  readonly answers = new Responses(this.inFlight, [undefined], { onRecord: () => false });
   readonly lanes = new LaneSet();
   readonly calls: PendingCall[] = [];
   readonly cancellation: Cancellation;
@@ -246,11 +234,8 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
   const { lane, inFlight, answers } = host;
   if (revoke !== undefined) lane.endpoint.tx.revoke = (index) => revoke(lane.endpoint.tx, index);
   const control = words(memory);
-  const stealing = new WorkStealing({
+  const revocation = new Revocation({
     inFlight,
-    lanes: host.lanes,
-    placement: new Placement(new InFlightWindow(ONE_AT_A_TIME, true), { coresLeft: 1 }),
-    send: () => false,
     putBack: (calls) => {
       for (const { slot, generation } of calls) {
         const call = inFlight.find(slot, generation)!;
@@ -262,12 +247,9 @@ function kill(memory: SharedArrayBuffer, revoke?: Revoke): void {
     failLane: (_lane, error) => {
       throw error;
     },
-    now: () => 0,
-    setTimeout: () => noTimer,
-    onMoved: () => {},
   });
   answers.take(lane, MAX_RESPONSES);
-  stealing.requeue(lane);
+  revocation.requeue(lane);
   lane.load.clear();
   for (const call of inFlight.callsOf(lane.id)) inFlight.reject(call, "lost");
   host.count();

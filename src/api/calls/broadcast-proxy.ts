@@ -6,7 +6,7 @@ import { checkBroadcastOptions } from "../options/broadcast-options.ts";
 import { mergeOptions } from "../options/call-options.ts";
 import { createTable, findKnown, unknownTask } from "./call-proxy.ts";
 import { checked } from "./checked.ts";
-import type { CallEntry } from "../../host/observe/call-entry.ts";
+import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
 import { hasPromise } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -17,7 +17,6 @@ import { dropArguments } from "../../host/calls/feature.ts";
 type Broadcast = (...args: unknown[]) => Promise<unknown[]>;
 type BroadcastWith = Broadcast & { with(options: unknown): BroadcastWith };
 
-/** Made by the first broadcast. */
 interface BroadcastFeatures {
   readonly broadcasts: Broadcasts;
 }

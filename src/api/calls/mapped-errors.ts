@@ -1,7 +1,7 @@
 /** The option `mapError`: calls as their functions see them, with other reasons for rejections. */
 import { PLAIN } from "../../host/calls/call-settings.ts";
 import { bindOnce } from "../../host/calls/caller-context.ts";
-import type { CallEntry } from "../../host/observe/call-entry.ts";
+import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
 import type { PoolOptions } from "../options/pool-options.ts";
 

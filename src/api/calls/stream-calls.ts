@@ -1,17 +1,17 @@
 /** What calls return whose results are streams, or may turn out to be. */
 import { Promise, WeakMap } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { MakeCall, StreamParts } from "./feature.ts";
+import { type MakeCall, type StreamParts, streamsOf } from "./feature.ts";
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
 import { ResultStream } from "../../host/streams/result-stream.ts";
 import type { StreamSink } from "../../host/streams/stream-calls.ts";
 
 /** Makes a call of a generator task. The reason of a call that cannot be made arrives with the first item. */
 export function streamed(
-  { streams }: StreamParts,
+  parts: StreamParts,
   submit: MakeCall,
 ): ResultStream<unknown, unknown> {
-  const sink = streams.create();
+  const sink = streamsOf(parts).create();
   const handle = sink.takeHandle();
   try {
     const call = submit((value) => sink.end(value), (reason) => sink.fail(reason));
@@ -77,7 +77,7 @@ function ignore(): void {}
  * stream is made when it is asked for, or when the worker opens it.
  */
 export function promiseOrStream(
-  features: StreamParts,
+  parts: StreamParts,
   name: string,
   isStream: () => boolean,
   submit: MakeCall,
@@ -118,7 +118,7 @@ export function promiseOrStream(
   /** Its end, as whoever follows it has wrapped it. It has another one when it is over, or when its stream is open. */
   const end = call?.resolve;
   const makeStream = (): ResultStream<unknown, unknown> => {
-    const made = sink = features.streams.create();
+    const made = sink = streamsOf(parts).create();
     const handle = made.takeHandle();
     if (finish !== undefined) finish(made);
     else if (end !== undefined && call!.resolve === end) {

@@ -8,7 +8,7 @@ import {
   ownOf,
   show,
 } from "../../option-checks.ts";
-import { Transfer } from "../../codec/support/transfer.ts";
+import { brandOf } from "../../codec/support/brands.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { ignoreRejections } from "../../host/dispatch/pending-arguments.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -350,7 +350,7 @@ function notOf(
 function checkArgs(args: unknown): readonly unknown[] {
   if (!Array.isArray(args)) throw invalid("args", "an array of arguments", show(args));
   const once = args.findIndex((arg) =>
-    isStreamable(arg) || (typeof arg === "object" && arg !== null && Transfer.listOf(arg))
+    isStreamable(arg) || typeof brandOf(arg as object) === "object" // made by transfer()
   );
   if (once < 0) return [...args];
   throw new InvalidArgumentError(

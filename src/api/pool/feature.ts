@@ -2,13 +2,53 @@
 import { Set } from "../../builtins.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { CallFollower } from "../../host/dispatch/call-entry.ts";
+import type { CreatePinned } from "../../host/dispatch/queue/pinned-queue.ts";
+import type { QueueBound } from "../../host/dispatch/queue/queue-bound.ts";
+import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
 import { type LaneFeature, messages } from "../../host/lanes/feature.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
+import type { LaneChooser } from "../../host/schedule/placement.ts";
+import type { Stealing, StealingOptions } from "../../host/schedule/stealing.ts";
+import type { TracingChannel } from "../../runtimes/runtime.ts";
+import type { ResolvedOptions } from "../options/resolved-options.ts";
 import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
 import { callOptions, type OptionFeature, poolOptions, variables } from "../options/feature.ts";
 import { type ReturnFeature, returns } from "../calls/feature.ts";
 import { type SignatureFeature, signatures } from "../tasks/feature.ts";
 import { type MemberFeature, members } from "./members.ts";
 import type { PoolParts } from "./parts.ts";
+
+/** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
+export interface Provided {
+  /** Chooses lanes in a pool with the option `balancer`, except "adaptive". */
+  chooser?: (balancer: ResolvedOptions["balancer"], depth: InFlightWindow) => LaneChooser;
+  /** Counts and limits the calls that wait on the host. */
+  bound?: (host: PoolParts) => QueueBound;
+  /** Runs calls on the host, in a pool with the option `inliner`. */
+  inliner?: (host: PoolParts) => Inliner;
+  /** Moves calls from busy workers to idle ones. */
+  stealing?: (options: StealingOptions) => Stealing;
+  /** Holds calls that only certain workers may run. */
+  pinned?: CreatePinned;
+  /** Follows calls while its tracing channel has subscribers, and those of a pool with the option `debug`. */
+  follower?: {
+    readonly channel: string;
+    readonly create: (host: PoolParts, channel: TracingChannel) => CallFollower;
+  };
+  /** Prepares a pool with the option `debug` or `metrics`, before its parts are made. */
+  observe?: (host: PoolParts) => void;
+}
+
+/** Reads and releases a record that plain calls do not have; `call`: undefined if it is over. Runs no user code. */
+export type ReadRecord = (
+  host: PoolParts,
+  lane: Lane,
+  index: number,
+  call: PendingCall | undefined,
+) => void;
 
 /** Everything that a feature may add. Most add one or two things. */
 export interface HostFeature
@@ -23,7 +63,19 @@ export interface HostFeature
     MemberFeature {
   /** Names of the features that it does not work without. */
   readonly needs?: readonly string[];
+
+  /** What it puts into places of the kernel. */
+  readonly provides?: Readonly<Provided>;
+  /** Bytes of memory that all workers of a pool share with the host: their start data of this feature. */
+  readonly sharedBytes?: number;
+  /** Readers of records of workers, by kind (`lane/frame.ts`). */
+  readonly records?: Readonly<Record<number, ReadRecord>>;
 }
+
+export const provided: Provided = {};
+/** By feature. */
+export const sharedBytes: Record<string, number> = {};
+export const records: Record<number, ReadRecord> = {};
 
 const attached = new Set<HostFeature>();
 
@@ -39,9 +91,13 @@ export function useInHost(features: readonly HostFeature[]): void {
     Object.assign(poolOptions, feature.options);
     Object.assign(variables, feature.variables);
     Object.assign(callOptions, feature.callOptions);
-    const { loadSignatures, callGenerator, callEarly } = feature;
+    const { loadSignatures, callGenerator, callEarly, streams } = feature;
     if (loadSignatures !== undefined) Object.assign(signatures, { loadSignatures });
     if (callGenerator !== undefined) Object.assign(returns, { callGenerator, callEarly });
+    if (streams !== undefined) Object.assign(returns, { streams });
     Object.assign(members, feature.members);
+    Object.assign(provided, feature.provides);
+    if (feature.sharedBytes !== undefined) sharedBytes[feature.name] = feature.sharedBytes;
+    Object.assign(records, feature.records);
   }
 }

@@ -9,10 +9,12 @@ import { unknownTask } from "../calls/call-proxy.ts";
 import { didYouMean } from "../../option-checks.ts";
 import { mergeOptions } from "../options/call-options.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { createCancellation } from "./limits.ts";
 import type { PoolParts } from "./parts.ts";
 
 export function createRequests(parts: PoolParts): HostRequests {
-  const { spec, codec, snapshots, dispatcher, cancellation } = parts;
+  const { spec, codec, snapshots, dispatcher } = parts;
+  const cancellation = parts.part(createCancellation);
   const { options, sources, signatures } = spec;
   const called = new Map<string, NestedTask>();
   const findTask = (name: string): NestedTask | HeddleError => {

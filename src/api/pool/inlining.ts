@@ -1,27 +1,14 @@
 /** The option `inliner`: which tasks the host may run itself, and how. */
 import { InlineExecutor } from "../../host/dispatch/queue/inline-executor.ts";
-import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
-import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
-import type { PollLoop } from "../../host/dispatch/poll-loop.ts";
-import type { Codec } from "../../codec/codec.ts";
-import type { SnapshotEncoder } from "../../lane/snapshot.ts";
-import type { PoolSpec } from "../tasks/pool-spec.ts";
-
-interface InliningParts {
-  readonly codec: Codec;
-  readonly snapshots: SnapshotEncoder;
-  readonly dispatcher: Dispatcher;
-  readonly loop: PollLoop;
-}
+import type { PoolParts } from "./parts.ts";
 
 export function createInlineExecutor(
-  { options: { maxConcurrency }, tasks, signatures, runtime }: PoolSpec,
-  limits: InlinerLimits,
-  { codec, snapshots, dispatcher: { inFlight }, loop }: InliningParts,
+  { codec, snapshots, dispatcher: { inFlight }, loop, spec }: PoolParts,
 ): InlineExecutor {
+  const { options: { maxConcurrency, inliner }, tasks, signatures, runtime } = spec;
   const inContext = runtime.bindContext();
   return new InlineExecutor({
-    ...limits,
+    ...inliner!,
     codec,
     snapshots,
     inFlight,

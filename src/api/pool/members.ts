@@ -1,19 +1,15 @@
 /** Members of a pool that features add: `pool.map`, `pool.stats`. A pool without the feature has no such member. */
 import type { CallProxy } from "../calls/call-proxy.ts";
 import type { CallSink } from "../calls/mapped-errors.ts";
-import type { CallEntry } from "../../host/observe/call-entry.ts";
-import type { LateRuns } from "../../host/calls/late-runs.ts";
+import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import type { PoolStatistics } from "./pool-statistics.ts";
 import type { PoolParts } from "./parts.ts";
 
 /** The core of a pool, as members of its handle see it. */
 interface Core extends PoolParts {
   readonly entry: CallEntry;
-  readonly lateRuns: LateRuns;
   readonly isClosing: boolean;
   readonly isLearning: boolean;
-  stats(): PoolStatistics;
 }
 
 /** A pool as its members see it. The handle keeps it, and it keeps the handle. */

@@ -13,13 +13,11 @@ import {
 } from "../../errors.ts";
 import type { PoolEvents } from "../observe/pool-events.ts";
 import type { TaskDescription } from "../../protocol/start-data.ts";
-import { type PoolStatistics, readStatistics } from "./pool-statistics.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
 import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { HostSide } from "./wiring.ts";
-import { whenUnread } from "../../host/streams/unread-streams.ts";
 
 /** What the core asks of the handle, which it does not reference. */
 export interface OfHandle {
@@ -42,7 +40,7 @@ export class PoolCore extends HostSide {
   readonly #runtime: Runtime;
   readonly #moduleTasks: ModuleTasks | undefined;
   /** When each worker was ready, by `Runtime.coarseNow`. */
-  readonly #readyMs = new Map<number, number>();
+  readonly readyMs: Map<number, number> = new Map();
   readonly #keepAlive: boolean;
   readonly #resolveReady: () => void;
   readonly #rejectReady: (error: Error) => void;
@@ -61,6 +59,8 @@ export class PoolCore extends HostSide {
   #closeTimer: Timer | undefined;
   #closeAtMs = Infinity;
   #onDrained: (() => void) | undefined;
+  /** Ends the watches of streams that nobody reads. */
+  #stopWatching: (() => void)[] = [];
   #hasWarned = false;
 
   /** `moduleTasks`: those of a module pool. Rethrows an error of starting a thread. */
@@ -99,10 +99,6 @@ export class PoolCore extends HostSide {
 
   get isClosing(): boolean {
     return this.#closing !== undefined;
-  }
-
-  stats(): PoolStatistics {
-    return readStatistics(this.spec, this, this.#readyMs);
   }
 
   /** Closes the pool once. Later calls return the same promise. */
@@ -161,6 +157,19 @@ export class PoolCore extends HostSide {
   /** Only calls are in flight whose streams nobody waits for. */
   override onOnlyIdleStreams(): void {
     if (!this.#keepAlive) this.safety.unref();
+    this.#watchUnread();
+  }
+
+  /** The pool waits for calls in flight, and perhaps only for streams that nobody reads. */
+  #watchUnread(): void {
+    const onDrained = this.#onDrained;
+    const { inFlight } = this.dispatcher;
+    if (onDrained === undefined || inFlight.hasAwaitedCalls) return;
+    if (this.#stopWatching.length > 0) return;
+    for (const part of this.parts.values()) {
+      const stop = part.onUnread?.(onDrained);
+      if (stop !== undefined) this.#stopWatching.push(stop);
+    }
   }
 
   /** The minimum number of workers is ready for the first time. */
@@ -209,11 +218,11 @@ export class PoolCore extends HostSide {
       this.#onDrained = resolve;
       dispatcher.inFlight.notifiesEmpty = true;
       this.#closeWithin(timeoutMs);
-      const stop = whenUnread(dispatcher.inFlight, this.#runtime.setInterval, resolve);
+      this.#watchUnread();
       await promise;
       this.#onDrained = undefined;
       this.#closeTimer?.clear();
-      stop();
+      for (const stop of this.#stopWatching) stop();
     }
     const unfinished = "The pool was closed before this call got a response.";
     await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
@@ -229,14 +238,16 @@ export class PoolCore extends HostSide {
 
   /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { dispatcher, made } = this;
+    const { dispatcher } = this;
     this.isOver = true;
     this.#rejectReady(closed);
-    if (dispatcher.inFlight.size > 0) this.cancellation.notifyAll(unfinished());
+    if (dispatcher.inFlight.size > 0) {
+      const reason = unfinished();
+      for (const part of this.parts.values()) part.onPoolEnding?.(reason);
+    }
     dispatcher.rejectAll(unfinished);
-    made.broadcasts?.rejectAll(unfinished);
+    for (const part of this.parts.values()) part.onPoolEnd?.(unfinished);
     this.safety.stop();
-    made.deadlines?.stop();
     this.stopOutput();
     this.#registry.unregister(this);
     this.#keptHandle = undefined;
@@ -259,19 +270,17 @@ export class PoolCore extends HostSide {
   }
 
   override onWorkerStart(workerId: number): void {
-    const { debug, spec: { options } } = this;
-    this.#readyMs.set(workerId, this.#runtime.coarseNow());
-    if (debug?.workers === true) debug.print(`worker ${workerId} is ready`);
-    this.#emit("workerStart", { workerId, name: `${options.workerOptions.name}-${workerId}` });
+    const { name } = this.spec.options.workerOptions;
+    this.readyMs.set(workerId, this.#runtime.coarseNow());
+    for (const part of this.parts.values()) part.onWorkerStart?.(workerId);
+    this.#emit("workerStart", { workerId, name: `${name}-${workerId}` });
   }
 
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
   override onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
-    const { debug, made } = this;
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
-    made.requests?.onEnded(workerId);
-    this.#readyMs.delete(workerId);
-    if (debug?.workers === true) debug.print(describeExit(exit));
+    this.readyMs.delete(workerId);
+    for (const part of this.parts.values()) part.onWorkerExit?.(exit);
     const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };
     const isHandled = !this.#emit("workerExit", detail) || callsLost > 0;
     const cause = error?.cause;
@@ -309,9 +318,4 @@ export class PoolCore extends HostSide {
     return handle === undefined ||
       handle.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
   }
-}
-
-function describeExit({ workerId, reason, exitCode, callsLost, replacedBy }: WorkerExit): string {
-  const next = replacedBy === undefined ? "not replaced" : `replaced by worker ${replacedBy}`;
-  return `worker ${workerId} ended: ${reason} (exit code ${exitCode}, ${callsLost} calls lost, ${next})`;
 }

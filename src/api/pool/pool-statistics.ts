@@ -5,7 +5,8 @@ import { PER_US } from "../../metering/task-timings.ts";
 import { readGauges } from "../../metering/worker-gauges.ts";
 import type { Transport } from "../options/transport.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import type { PoolParts } from "./parts.ts";
+import type { Part, PoolParts } from "./parts.ts";
+import { createStamps } from "./observing.ts";
 import { PoolBudget } from "../../host/scaling/thread-budget.ts";
 
 /** Times of calls in milliseconds, at most 3.2 % off (`max` and `mean` are exact), of the calls that were measured. */
@@ -136,16 +137,12 @@ export interface PoolStatistics {
   readonly tasks: readonly TaskStatistics[];
 }
 
-/** Reads all counters. `readyMs`: when each worker was ready, by `Runtime.coarseNow`. */
-export function readStatistics(
-  spec: PoolSpec,
-  parts: PoolParts,
-  readyMs: ReadonlyMap<number, number>,
-): PoolStatistics {
-  const { dispatcher, supervisor, loop, safety, made: { cancellation } } = parts;
+/** Reads all counters. */
+export function readStatistics(host: PoolParts): PoolStatistics {
+  const { spec, dispatcher, supervisor, loop, safety } = host;
   const { inFlight, waiting, lanes, responses, moved, backpressure } = dispatcher;
   const { sentCalls } = inFlight;
-  return {
+  const statistics = {
     ...inFlight.counts.total,
     refused: backpressure.refused,
     retried: waiting.retried,
@@ -168,12 +165,24 @@ export function readStatistics(
     lateWakes: safety.statistics.lateWakes,
     lateResponses: responses.late,
     openStreams: inFlight.openStreams,
-    streamItems: responses.streamItems,
-    timedOut: cancellation?.timedOut ?? 0,
-    aborted: cancellation?.aborted ?? 0,
-    workers: readWorkers(spec, parts, readyMs),
-    tasks: readTasks(spec, parts),
+    streamItems: 0,
+    timedOut: 0,
+    aborted: host.abortedEarly,
+    workers: readWorkers(host),
+    tasks: readTasks(host),
   };
+  addCounters(statistics, host.parts.values());
+  return statistics;
+}
+
+/** Adds what parts of features have counted. */
+function addCounters(to: object, parts: Iterable<Part>): void {
+  const counters = to as Record<string, number>;
+  for (const part of parts) {
+    for (const [name, count] of Object.entries(part.counters?.() ?? {})) {
+      counters[name] = (counters[name] ?? 0) + count;
+    }
+  }
 }
 
 function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
@@ -182,9 +191,7 @@ function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
 }
 
 function readWorkers(
-  { options, runtime }: PoolSpec,
-  { supervisor }: PoolParts,
-  readyMs: ReadonlyMap<number, number>,
+  { spec: { options, runtime }, supervisor, readyMs }: PoolParts,
 ): WorkerStatistics[] {
   const nowMs = runtime.coarseNow();
   return [...supervisor.threads].map((lane) => {
@@ -211,10 +218,9 @@ function readWorkers(
   });
 }
 
-function readTasks(
-  { sources }: PoolSpec,
-  { dispatcher, stamps }: PoolParts,
-): TaskStatistics[] {
+function readTasks(host: PoolParts): TaskStatistics[] {
+  const { spec: { sources }, dispatcher } = host;
+  const stamps = host.existing(createStamps);
   const { counts } = dispatcher.inFlight;
   return sources.map(({ name }, task) => {
     const { completed, failed } = counts.of(task, sources.length);

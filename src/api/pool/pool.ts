@@ -257,7 +257,7 @@ class ThreadPool extends EventTarget {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
       this.#publish = () => {
-        core.made.broadcasts?.onTasksKnown();
+        for (const part of core.parts.values()) part.onTasksKnown?.();
         onKnown();
       };
     }

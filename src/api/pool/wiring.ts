@@ -1,12 +1,11 @@
 /**
  * The host's side of a pool: its parts, made in the order of their dependencies, and what they tell each other.
  *
- * Every pool has the parts that are fields. The others belong to features that a program may never use: each is made by its first
- * use (a getter), and hears of workers and of the end of the pool only if it has been made (`made`).
+ * Every pool has the parts that are fields. Those of features are made by their first use (`part`), and hear of workers and of the
+ * end of the pool only if they have been made.
  */
-import { URL } from "../../builtins.ts";
+import { Map, URL } from "../../builtins.ts";
 import { Codec } from "../../codec/codec.ts";
-import { ABORT_EPOCHS_BYTES } from "../../sync/abort-epochs.ts";
 import { maxInlineBytes } from "../../lane/endpoint.ts";
 import { SnapshotEncoder } from "../../lane/snapshot.ts";
 import { SnapshotReader } from "../../lane/snapshot-reader.ts";
@@ -15,61 +14,40 @@ import { VARIANTS } from "../../protocol/task-variants.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import {
   MAX_MODULE_TASKS,
-  type ObserveData,
   type PoolStart,
   type TaskDescription,
 } from "../../protocol/start-data.ts";
-import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { WorkerLostError } from "../../errors.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
-import type { LateRuns } from "../../host/calls/late-runs.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
-import { Backpressure } from "../../host/dispatch/queue/backpressure.ts";
-import type { BlockingWait } from "../../host/dispatch/blocking-wait.ts";
-import type { Broadcasts } from "../../host/dispatch/broadcasts.ts";
-import { createChooser } from "../../host/schedule/balancers.ts";
-import type { Cancellation } from "../../host/limits/cancellation.ts";
-import { ArgumentSources } from "../../host/streams/argument-sources.ts";
-import type { StreamCalls } from "../../host/streams/stream-calls.ts";
 import { type HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
 import { printLastOutput } from "../../host/workers/last-output.ts";
 import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
 import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
-import type { Signals } from "../../host/limits/abort-signals.ts";
 import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
-import type { Deadlines } from "../../host/limits/deadlines.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { AUTO_QUEUE_PER_THREAD } from "../options/options.ts";
 import { VERSION } from "../../version.ts";
-import { CallEntry } from "../../host/observe/call-entry.ts";
-import type { DebugLog } from "../../host/observe/debug-log.ts";
-import { CHANNEL, createDebugLog, createStamps } from "../observe/observing.ts";
-import { createBlocking } from "./blocking.ts";
-import {
-  createBroadcasts,
-  createCancellation,
-  createDeadlines,
-  createLateRuns,
-  createSignals,
-  createStreams,
-} from "./features.ts";
-import { createInlineExecutor } from "./inlining.ts";
+import { CallEntry } from "../../host/dispatch/call-entry.ts";
+import { UNBOUNDED } from "../../host/dispatch/queue/queue-bound.ts";
+import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
+import { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
+import { Placement } from "../../host/schedule/placement.ts";
+import { provided, records, sharedBytes } from "./feature.ts";
 import { laneOptionsOf, startThreads } from "./threads.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
 import { HostParker } from "../../sync/host-parking.ts";
-import type { HostRequests } from "../../host/requests/host-requests.ts";
-import { createRequests } from "./host-requests.ts";
-import type { FeatureParts, PoolParts } from "./parts.ts";
+import type { MakePart, Part, PoolParts } from "./parts.ts";
+
+/** In the place of a channel: whether anybody follows calls. */
+const WATCHED = { hasSubscribers: true };
+const UNWATCHED = { hasSubscribers: false };
 
 export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
   readonly spec: PoolSpec;
-  /** With `debug`, and with `metrics: true`. */
-  readonly debug: DebugLog | undefined;
-  readonly stamps: CallStamps | undefined;
   readonly codec: Codec;
   readonly snapshots: SnapshotEncoder;
   readonly waiting: HostWaiting;
@@ -80,20 +58,26 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   readonly entry: CallEntry;
   /** Prints no more output of workers. */
   readonly stopOutput: () => void;
-  readonly made: { -readonly [Name in keyof FeatureParts]?: FeatureParts[Name] } = {};
+  readonly startData: Record<string, unknown> = {};
+  readonly ownFolder: string | undefined;
+  createSender: ((options: SenderOptions) => Sender) | undefined = undefined;
+  readonly parts: Map<MakePart<object>, Part> = new Map();
   /** The pool has ended: closed, or failed. */
   isOver = false;
-  readonly abortEpochs: SharedArrayBuffer = new SharedArrayBuffer(ABORT_EPOCHS_BYTES);
+  abortedEarly = 0;
+  abstract readonly readyMs: ReadonlyMap<number, number>;
 
   /** Rethrows an error of starting a thread. */
   constructor(spec: PoolSpec) {
     const spawn = startThreads(spec);
     this.spec = spec;
-    const { options, runtime, workerEntry: { mark, url } } = spec;
+    const { options, runtime, workerEntry: { mark, library } } = spec;
     const { maxPayloadBytes, spinMs } = options;
-    const debug = this.debug = options.debug && createDebugLog(spec, options.debug);
-    if (debug?.waits === true) this.#printWaits(debug); // before others take these functions
-    this.stamps = options.metrics ? createStamps(spec) : undefined;
+    // In a bundle, heddle's frames are in the program's file.
+    this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
+    if (options.metrics || options.debug !== undefined || options.context !== undefined) {
+      provided.observe?.(this);
+    }
     const start = this.#createStart();
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
@@ -110,11 +94,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
     this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
     if (options.inliner !== undefined) {
-      this.dispatcher.waiting.inliner = createInlineExecutor(
-        spec,
-        options.inliner,
-        this,
-      );
+      this.dispatcher.waiting.inliner = provided.inliner?.(this);
     }
     this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
       this.dispatcher.checkLanes();
@@ -129,14 +109,13 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     );
     this.dispatcher.waiting.workerIds = () => supervisor.workerIds;
     this.stopOutput = printLastOutput(runtime, this.dispatcher.responses, supervisor);
+    const { follower } = provided;
+    const channel = follower && runtime.tracingChannel(follower.channel);
     this.entry = new CallEntry({
-      channel: runtime.tracingChannel(CHANNEL),
-      debug,
-      stamps: this.stamps,
-      pool: options.workerOptions.name,
-      // In a bundle, heddle's frames are in the program's file.
-      ownFolder: mark === undefined ? new URL("../", url).pathname : undefined,
+      watched: options.debug === undefined ? channel ?? UNWATCHED : WATCHED,
+      createFollower: () => follower!.create(this, channel!),
       dispatcher: this.dispatcher,
+      ownFolder: this.ownFolder,
       capture: options.context?.capture,
       signatures: spec.signatures,
       names: spec.sources,
@@ -145,7 +124,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   #createDispatcher(awakeCount: AwakeCount, taskTimings: SharedArrayBuffer): Dispatcher {
     const { codec, snapshots, spec: { signatures, options, runtime } } = this;
-    const { recycleAfter, maxQueue, maxThreads, queuePolicy } = options;
+    const { recycleAfter, maxThreads, balancer } = options;
+    const choose = balancer === "adaptive" ? undefined : provided.chooser;
+    const depth = new InFlightWindow(options, choose === undefined);
     const { isPromise, now, setTimeout } = runtime;
     return new Dispatcher({
       signatures,
@@ -154,20 +135,17 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       isPromise,
       now,
       setTimeout,
-      placement: createChooser(options, awakeCount),
-      backpressure: new Backpressure({
-        maxQueue,
-        policy: queuePolicy,
-        highWaterMark: Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads)),
-        onDrain: () => this.onDrain(),
-      }),
+      placement: choose?.(balancer, depth) ??
+        new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1),
+      backpressure: provided.bound?.(this) ?? UNBOUNDED,
+      createSender: this.createSender,
+      createStealing: provided.stealing,
+      createPinned: provided.pinned,
       taskTimings: new TaskTimings(taskTimings),
       hasContext: options.context !== undefined,
-      stamps: this.stamps,
       snapshots,
       createReader: () => new SnapshotReader(codec),
       events: this,
-      features: this,
     });
   }
 
@@ -176,16 +154,16 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
     const { maxWorkerBytes, workerOptions: { name, setup, data } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
+    for (const [name, bytes] of Object.entries(sharedBytes)) {
+      this.startData[name] = new SharedArrayBuffer(bytes);
+    }
+    if (options.metrics || maxWorkerBytes !== Infinity) this.startData["scaling"] = maxWorkerBytes;
     return {
       hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
       taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
       version: VERSION,
       library: workerEntry.library,
-      features: {
-        limits: this.abortEpochs,
-        observe: this.#observeData(),
-        scaling: options.metrics || maxWorkerBytes !== Infinity ? maxWorkerBytes : undefined,
-      },
+      features: this.startData,
       active,
       cores: runtime.cores,
       tasks: sources,
@@ -201,66 +179,14 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     };
   }
 
-  /** What workers have to do to be observed. */
-  #observeData(): ObserveData | undefined {
-    const { debug, stamps, spec: { options: { context }, runtime } } = this;
-    const printsWaitsFromMs = debug?.waits === true ? debug.fromMs : undefined;
-    if (stamps === undefined && context === undefined && printsWaitsFromMs === undefined) {
-      return undefined;
-    }
-    const url = context && runtime.toModuleUrl(context.run);
-    return { metrics: stamps?.buffer, printsWaitsFromMs, context: url };
+  part<Made extends object>(make: MakePart<Made>): Made {
+    let made = this.parts.get(make);
+    if (made === undefined) this.parts.set(make, made = make(this));
+    return made as Made;
   }
 
-  /** With `debug`: prints each park, and each wake in either direction. */
-  #printWaits(debug: DebugLog): void {
-    const { onPark, onWake } = this;
-    this.onPark = () => {
-      debug.print(`the host parked, ${this.dispatcher.inFlight.size} calls are in flight`);
-      onPark();
-    };
-    this.onWake = (worker) => {
-      debug.print(`worker ${worker.id} woke the host`);
-      onWake(worker);
-    };
-    this.onWoken = (id) => debug.print(`the host woke worker ${id}`);
-  }
-
-  get cancellation(): Cancellation {
-    return this.made.cancellation ??= createCancellation(this);
-  }
-
-  get deadlines(): Deadlines {
-    return this.made.deadlines ??= createDeadlines(this);
-  }
-
-  get signals(): Signals {
-    return this.made.signals ??= createSignals(this);
-  }
-
-  get broadcasts(): Broadcasts {
-    return this.made.broadcasts ??= createBroadcasts(this);
-  }
-
-  get requests(): HostRequests {
-    return this.made.requests ??= createRequests(this);
-  }
-
-  get streams(): StreamCalls {
-    return this.made.streams ??= createStreams(this);
-  }
-
-  get sources(): ArgumentSources {
-    const { spec: { runtime, options: { maxPayloadBytes } }, dispatcher: { inFlight } } = this;
-    return this.made.sources ??= new ArgumentSources({ runtime, inFlight, maxPayloadBytes });
-  }
-
-  get lateRuns(): LateRuns {
-    return (this.dispatcher.inFlight.lateRuns ??= createLateRuns(this)) as LateRuns;
-  }
-
-  get blocking(): BlockingWait {
-    return this.made.blocking ??= createBlocking(this);
+  existing<Made extends object>(make: MakePart<Made>): Made | undefined {
+    return this.parts.get(make) as Made | undefined;
   }
 
   /** Whether a worker takes calls, is starting, or may be started. */
@@ -280,8 +206,14 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     }
   }
 
+  onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean {
+    const read = records[kind];
+    read?.(this, lane, index, call);
+    return read !== undefined;
+  }
+
   onAborted(): void {
-    this.cancellation.aborted++;
+    this.abortedEarly++;
   }
 
   onDueForRecycling(lane: Lane): void {
@@ -312,13 +244,21 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   onWoken: ((workerId: number) => void) | undefined = undefined;
 
   onPrepare(lane: Lane, onDone: () => void): void {
-    const { broadcasts } = this.made;
-    if (broadcasts === undefined) onDone();
-    else broadcasts.prepare(lane, onDone);
+    if (this.parts.size === 0) return onDone();
+    let left = 1;
+    const onPrepared = (): void => {
+      if (--left === 0) onDone();
+    };
+    for (const part of this.parts.values()) {
+      if (part.onPrepare === undefined) continue;
+      left++;
+      part.onPrepare(lane, onPrepared);
+    }
+    onPrepared();
   }
 
   onEnded(workerId: number, error: () => Error): void {
-    this.made.broadcasts?.onEnded(workerId, error);
+    for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
   }
 
   onLost(call: PendingCall, error: WorkerLostError): void {

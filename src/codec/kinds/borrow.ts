@@ -113,13 +113,6 @@ function isBuffer(bytes: unknown): bytes is ArrayBufferLike {
   return bytes instanceof ArrayBuffer || bytes instanceof SharedArrayBuffer;
 }
 
-const AsyncFunction = (async () => {}).constructor;
-
-/** Whether a task may read in place. False for an async function, which may read later. */
-export function mayBorrow(f: unknown): boolean {
-  return !(f instanceof AsyncFunction);
-}
-
 /** Whether `object` is a `Borrowed` of a task. */
 export function isBorrowed(object: object): boolean {
   return Accessor.is(object);

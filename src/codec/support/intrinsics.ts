@@ -45,3 +45,10 @@ export function isThere(view: unknown): boolean {
 export function bytesOf(view: unknown, bytes: number): Uint8Array {
   return new Uint8Array(typedArrayBuffer.call(view), typedArrayOffset.call(view), bytes);
 }
+
+const AsyncFunction = (async () => {}).constructor;
+
+/** Whether a task may read its arguments in place. False for an async function, which may read later. */
+export function mayBorrow(f: unknown): boolean {
+  return !(f instanceof AsyncFunction);
+}

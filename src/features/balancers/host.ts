@@ -4,6 +4,7 @@ import {
   BALANCER_NAMES,
   type BalancerFunction,
   type BalancerName,
+  createChooser,
 } from "../../host/schedule/balancers.ts";
 import { invalid, show } from "../../option-checks.ts";
 
@@ -19,4 +20,6 @@ export const balancers: HostFeature = {
   name: "balancers",
 
   options: { balancer: (value, to) => to.balancer = checkBalancer(value) },
+
+  provides: { chooser: createChooser },
 };

@@ -1,6 +1,7 @@
 /** Calls that run on the host: the option `inliner`, and pools where no thread can start. */
 import { checkInliner, checkUnavailable } from "../../api/options/inline-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { createInlineExecutor } from "../../api/pool/inlining.ts";
 import type { HostWorkerOptions } from "../../api/pool/host-worker.ts";
 import { UnavailableThreads } from "../../host/workers/unavailable-threads.ts";
 
@@ -20,4 +21,6 @@ export const inline: HostFeature = {
       return await loadHostWorkers(given as HostWorkerOptions);
     },
   },
+
+  provides: { inliner: createInlineExecutor },
 };

@@ -1,6 +1,8 @@
 /** Calls that belong to a worker: by their key (`affinity`), and one for each worker (`pool.broadcast`). */
 import { createBroadcastProxy } from "../../api/calls/broadcast-proxy.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { PinnedCalls } from "../../host/dispatch/queue/pinned-calls.ts";
+import { createBroadcasts } from "../../api/pool/broadcasts.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { invalid } from "../../option-checks.ts";
 
@@ -18,6 +20,18 @@ export const keys: HostFeature = {
 
   members: {
     broadcast: ({ pool, spec, core, isKnown, keep }) =>
-      keep("broadcast", () => createBroadcastProxy(spec, core, core.entry, isKnown, pool)),
+      keep(
+        "broadcast",
+        () =>
+          createBroadcastProxy(
+            spec,
+            { broadcasts: core.part(createBroadcasts) },
+            core.entry,
+            isKnown,
+            pool,
+          ),
+      ),
   },
+
+  provides: { pinned: (options) => new PinnedCalls(options) },
 };

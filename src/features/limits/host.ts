@@ -1,6 +1,8 @@
 /** Time limits and abort signals of calls: the host's side. */
 import { limitOptions } from "../../api/options/limit-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { createCancellation, createDeadlines, createSignals } from "../../api/pool/limits.ts";
+import { ABORT_EPOCHS_BYTES } from "../../sync/abort-epochs.ts";
 import { checkLimit, checkMs } from "../../option-checks.ts";
 import { StoppedWorkers } from "../../host/workers/stopped-workers.ts";
 
@@ -14,11 +16,12 @@ export const limits: HostFeature = {
       to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
   },
 
+  sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {
-    hasSignal: (call, { cancellation }) => cancellation.begin(call),
-    tickMs: (call, { deadlines }) => deadlines.begin(call),
+    hasSignal: (call, host) => host.part(createCancellation).begin(call),
+    tickMs: (call, host) => host.part(createDeadlines).begin(call),
     // Last: it may abort the call.
-    signal: (call, { signals }) => signals.watch(call, call.settings.signal!),
+    signal: (call, host) => host.part(createSignals).watch(call, call.settings.signal!),
   },
 
   workers: { stopping: (workers) => new StoppedWorkers(workers) },

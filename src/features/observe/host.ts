@@ -2,6 +2,8 @@
 import { PoolListeners } from "../../api/observe/pool-events.ts";
 import { checkContext, checkDebug, debugOf } from "../../api/options/observe-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { CHANNEL, createFollower, observe as prepare } from "../../api/pool/observing.ts";
+import { readStatistics } from "../../api/pool/pool-statistics.ts";
 import type { PoolAccess } from "../../api/pool/members.ts";
 import { checkBoolean } from "../../option-checks.ts";
 
@@ -21,6 +23,8 @@ export const observe: HostFeature = {
   members: {
     addEventListener: (access) => listenersOf(access).add,
     removeEventListener: (access) => listenersOf(access).remove,
-    stats: ({ core, keep }) => keep("stats", () => () => core.stats()),
+    stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
   },
+
+  provides: { observe: prepare, follower: { channel: CHANNEL, create: createFollower } },
 };

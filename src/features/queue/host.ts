@@ -2,6 +2,7 @@
 import { Promise } from "../../builtins.ts";
 import { AUTO_QUEUE_PER_THREAD } from "../../api/options/options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { createBound } from "../../api/pool/queue-bound.ts";
 import type { PoolAccess } from "../../api/pool/members.ts";
 import { checkLimit, invalid, show } from "../../option-checks.ts";
 
@@ -33,4 +34,6 @@ export const queue: HostFeature = {
         });
       }),
   },
+
+  provides: { bound: createBound },
 };

@@ -4,8 +4,16 @@ import { CallerContext } from "../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "../../host/requests/caller-part.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
-import type { RequestMessage } from "../../protocol/host-requests.ts";
 import { writeCallback } from "../../codec/support/callback.ts";
+import { createRequests } from "../../api/pool/host-requests.ts";
+import type { PoolParts } from "../../api/pool/parts.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import { takeRequest } from "../../host/requests/request-records.ts";
+import { REQUEST } from "../../lane/frame.ts";
+import type { RequestMessage } from "../../protocol/host-requests.ts";
+
+const receive = (lane: Lane, message: RequestMessage, host: PoolParts): void =>
+  host.part(createRequests).onMessage(lane, message);
 
 /** Keeps what the requests of the call's task need. */
 function keepCaller(call: PendingCall): void {
@@ -17,18 +25,17 @@ function keepCaller(call: PendingCall): void {
 
 export const requests: HostFeature = {
   name: "requests",
-  needs: ["limits"],
+  needs: ["keys", "limits"],
 
   writeValue: writeCallback,
 
   options: { host: (value, to) => to.hostFunctions = checkHost(value) },
 
+  records: {
+    [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),
+  },
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,
 
-  messages: {
-    request: (lane, message: RequestMessage, { requests }) => requests.onMessage(lane, message),
-    requestAbort: (lane, message: RequestMessage, { requests }) =>
-      requests.onMessage(lane, message),
-  },
+  messages: { request: receive, requestAbort: receive },
 };

@@ -1,18 +1,19 @@
 /** `pool.scope`: calls that end together. */
 import type { SyncProxy } from "../../api/calls/sync-proxy.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
+import { createCancellation, createLateRuns } from "../../api/pool/limits.ts";
 import type { PoolAccess } from "../../api/pool/members.ts";
 import { createOpenScope } from "../../api/scopes/scope.ts";
 import { mappingOf } from "../map/host.ts";
 
 function createScope(access: PoolAccess): ReturnType<typeof createOpenScope> {
-  const { pool, call, core: { cancellation, lateRuns }, spec: { runtime } } = access;
+  const { pool, call, core, spec: { runtime } } = access;
   return createOpenScope({
     calls: call,
     sync: () => (pool as unknown as { readonly sync: SyncProxy }).sync,
     mapping: mappingOf(access),
-    cancellation,
-    lateRuns,
+    cancellation: core.part(createCancellation),
+    lateRuns: core.part(createLateRuns),
     runtime,
   });
 }

@@ -3,10 +3,22 @@ import { promiseOrStream, streamed } from "../../api/calls/stream-calls.ts";
 import { streamOptions } from "../../api/options/stream-options.ts";
 import { inCallerContext } from "../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
-import type { ArgumentMessage } from "../../protocol/start-data.ts";
+import type { PoolParts } from "../../api/pool/parts.ts";
+import { createSources, createStreams } from "../../api/pool/streams.ts";
 import { writeStreamArgument } from "../../codec/support/stream-argument.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
 import { replaceStreams } from "../../host/streams/split-streams.ts";
 import { endStreams } from "../../streams/open-source.ts";
+import { takeItems } from "../../host/streams/stream-records.ts";
+import { EVENTS, ITEMS, OPENED } from "../../lane/frame.ts";
+import type { ArgumentMessage } from "../../protocol/start-data.ts";
+
+const read = (host: PoolParts, lane: Lane, index: number, call: PendingCall | undefined): void =>
+  takeItems(host.part(createStreams), host.dispatcher.responses, lane, index, call);
+
+const receive = (lane: Lane, message: ArgumentMessage, host: PoolParts): void =>
+  host.part(createSources).onMessage(lane, message);
 
 export const streams: HostFeature = {
   name: "streams",
@@ -17,9 +29,11 @@ export const streams: HostFeature = {
   callOptions: streamOptions,
   callGenerator: streamed,
   callEarly: promiseOrStream,
+  streams: createStreams,
 
+  records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
   whenMade: {
-    streams: (call, { sources }) => sources.attach(call, call.settings.streams!),
+    streams: (call, host) => host.part(createSources).attach(call, call.settings.streams!),
     onEvent: (call, { spec: { runtime } }) => {
       // Already there if the call was made before its task was known.
       call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
@@ -28,8 +42,5 @@ export const streams: HostFeature = {
   replaceArguments: replaceStreams,
   dropArguments: endStreams,
 
-  messages: {
-    credit: (lane, message: ArgumentMessage, { sources }) => sources.onMessage(lane, message),
-    cancel: (lane, message: ArgumentMessage, { sources }) => sources.onMessage(lane, message),
-  },
+  messages: { credit: receive, cancel: receive },
 };

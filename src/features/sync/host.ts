@@ -1,5 +1,8 @@
 /** `pool.sync`: calls that block the host. */
 import { createSyncProxy, type SyncProxy } from "../../api/calls/sync-proxy.ts";
+import { createBlocking } from "../../api/pool/blocking.ts";
+import { createRequests } from "../../api/pool/host-requests.ts";
+import { createCancellation } from "../../api/pool/limits.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import type { PoolAccess } from "../../api/pool/members.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -9,14 +12,14 @@ const NO_SYNC =
 
 function createSync({ pool, spec, core, entry, isKnown }: PoolAccess): SyncProxy {
   if (!spec.runtime.blocks) throw new InvalidArgumentError(NO_SYNC);
-  const { blocking, requests, supervisor } = core;
+  const { supervisor } = core;
   return createSyncProxy(spec, {
     entry,
-    blocking,
-    requests,
+    blocking: core.part(createBlocking),
+    requests: core.part(createRequests),
     knowledge: () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown",
     isOnHost: () => supervisor.isOnHost,
-    cancel: (call, reason) => core.cancellation.abort(call, reason),
+    cancel: (call, reason) => core.part(createCancellation).abort(call, reason),
     pool,
   });
 }

@@ -145,7 +145,7 @@ export class Broadcasts {
   }
 
   /** Runs the sticky broadcasts in a worker that has started. Calls back when they are done, at once if there are none. */
-  prepare(lane: Lane, onDone: () => void): void {
+  onPrepare(lane: Lane, onDone: () => void): void {
     let left = this.#sticky.length;
     if (left === 0) {
       onDone();
@@ -169,11 +169,16 @@ export class Broadcasts {
   /** Not while responses are taken, since it changes the lanes. */
   #finish(callback: () => void): void {
     this.#finished.push(callback);
-    void Promise.resolve().then(() => this.runFinished());
+    void Promise.resolve().then(() => this.#runFinished());
   }
 
-  /** For a host that blocks, where promises do not call back: opens workers that are prepared. False: there are none. */
-  runFinished(): boolean {
+  /** The host blocks, so that promises do not call back. */
+  onBlocked(): boolean {
+    return this.#runFinished();
+  }
+
+  /** Opens workers that are prepared. False: there are none. */
+  #runFinished(): boolean {
     const callbacks = this.#finished;
     this.#finished = [];
     for (const callback of callbacks) callback();
@@ -187,7 +192,7 @@ export class Broadcasts {
   }
 
   /** A worker ended: broadcasts that wait for it to start fail there. */
-  onEnded(workerId: number, error: () => Error): void {
+  onWorkerLost(workerId: number, error: () => Error): void {
     for (const { expected } of this.#sticky) {
       expected.get(workerId)?.reject(error());
       expected.delete(workerId);
@@ -195,7 +200,7 @@ export class Broadcasts {
   }
 
   /** The pool is closed or has failed. */
-  rejectAll(error: () => unknown): void {
+  onPoolEnd(error: () => unknown): void {
     for (const { reject } of this.#early.splice(0)) reject(error());
     for (const { expected } of this.#sticky) {
       for (const { reject } of expected.values()) reject(error());

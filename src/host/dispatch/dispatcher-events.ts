@@ -3,6 +3,11 @@ import type { Lane } from "../lanes/lane.ts";
 import type { PendingCall } from "../calls/in-flight.ts";
 
 export interface DispatcherEvents {
+  /**
+   * A record of a kind that a plain call does not have; `call`: the one that it names, unless that is settled. Reads and releases
+   * it. False: no feature reads this kind.
+   */
+  onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean;
   /** A call with settings of its own was made. Runs no user code. */
   onSettings(call: PendingCall): void;
   /** A call was aborted by its own getters, or by the balancer, before it was sent. */

@@ -1,29 +1,31 @@
 /** What the dispatcher is created with. */
 import type { Signature } from "../../codec/declared.ts";
-import type { CallStamps } from "../../metering/call-metrics.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { SnapshotReader } from "../../lane/snapshot-reader.ts";
 import type { TaskTimings } from "../../metering/task-timings.ts";
 import type { Timer } from "../../runtimes/runtime.ts";
 import type { LaneChooser } from "../schedule/placement.ts";
-import type { Backpressure } from "./queue/backpressure.ts";
+import type { Stealing, StealingOptions } from "../schedule/stealing.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
-import type { ResponseFeatures } from "./responses.ts";
+import type { CreatePinned } from "./queue/pinned-queue.ts";
+import type { QueueBound } from "./queue/queue-bound.ts";
+import type { Sender, SenderOptions } from "./queue/sender.ts";
 
 export interface DispatcherOptions {
   readonly snapshots: SnapshotEncoder;
   /** Creates what reads snapshots on the host. */
   readonly createReader: () => SnapshotReader;
   readonly events: DispatcherEvents;
-  readonly features: ResponseFeatures;
   /** Whether the last argument of every call is its context. */
   readonly hasContext: boolean;
-  /** With `metrics: true`. */
-  readonly stamps: CallStamps | undefined;
+  /** Undefined: the kernel's own sender, no stealing, and no calls that only certain workers may run. */
+  readonly createSender?: ((options: SenderOptions) => Sender) | undefined;
+  readonly createStealing?: ((options: StealingOptions) => Stealing) | undefined;
+  readonly createPinned?: CreatePinned | undefined;
   readonly isPromise: (value: unknown) => value is Promise<unknown>;
   readonly placement: LaneChooser;
   readonly maxThreads: number;
-  readonly backpressure: Backpressure;
+  readonly backpressure: QueueBound;
   /** Calls that a worker gets before another replaces it; Infinity: no limit. */
   readonly recycleAfter: number;
   readonly now: () => number;

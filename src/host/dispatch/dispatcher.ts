@@ -3,7 +3,7 @@
  * or of the pool means for calls. Knows rings and the slab, but no threads. `submitter.ts` makes the calls.
  *
  * `placement.ts` chooses the lane of a call. A call that no lane may take waits on the host, in order. Calls that
- * wait in a lane behind others are stolen for an idle lane (`work-stealing.ts`).
+ * wait in a lane behind others may be stolen for an idle lane (`stealing.ts`).
  */
 import {
   ASYNC,
@@ -15,7 +15,7 @@ import {
 import { ProtocolError } from "../../errors.ts";
 import { LanePhases, RECYCLED } from "./lane-phases.ts";
 import { Responses } from "./responses.ts";
-import type { Backpressure } from "./queue/backpressure.ts";
+import type { QueueBound } from "./queue/queue-bound.ts";
 import type { HostWork } from "./poll-loop.ts";
 import { InFlight, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -24,10 +24,11 @@ import type { LaneChooser } from "../schedule/placement.ts";
 import type { DispatcherEvents } from "./dispatcher-events.ts";
 import type { DispatcherOptions } from "./dispatcher-options.ts";
 import { PendingWork } from "../calls/pending-work.ts";
-import { Sender, type SenderOptions, StampingSender } from "./queue/sender.ts";
+import { Sender, type SenderOptions } from "./queue/sender.ts";
 import { Submitter } from "./submitter.ts";
 import { WaitingCalls } from "./queue/waiting-calls.ts";
-import { WorkStealing } from "../schedule/work-stealing.ts";
+import { Revocation } from "../schedule/revocation.ts";
+import { NONE_FOLLOWING, type Stealing } from "../schedule/stealing.ts";
 
 /** From this `recycleAfter` on a lane gets calls until its successor is ready. */
 const MIN_INEXACT_LIMIT = 16;
@@ -61,8 +62,10 @@ export class Dispatcher implements HostWork {
   readonly #sender: Sender;
   /** Whether no lane may exceed `recycleAfter`. */
   readonly #isCallLimitExact: boolean;
+  /** Undefined: no call was to be revoked. */
+  #revocation: Revocation | undefined;
   /** Undefined: no call could move to another lane. */
-  #stealing: WorkStealing | undefined;
+  #stealing: Stealing | undefined;
   readonly onPark: () => void;
   readonly #failDamaged = (lane: Lane, error: Error): void => this.phases.end(lane, error);
 
@@ -79,7 +82,7 @@ export class Dispatcher implements HostWork {
       () => events.onOnlyIdleStreams(),
       options.taskTimings.tasks,
     );
-    this.responses = new Responses(this.inFlight, signatures, options.features);
+    this.responses = new Responses(this.inFlight, signatures, events);
     const parts = { inFlight: this.inFlight, lanes: this.lanes, pending: this.pending };
     const senderOptions: SenderOptions = {
       ...parts,
@@ -94,9 +97,7 @@ export class Dispatcher implements HostWork {
       recover: () => this.#recover(),
       failLane: this.#failDamaged,
     };
-    this.#sender = options.stamps === undefined
-      ? new Sender(senderOptions)
-      : new StampingSender(senderOptions, options.stamps);
+    this.#sender = options.createSender?.(senderOptions) ?? new Sender(senderOptions);
     this.waiting = new WaitingCalls({
       ...options,
       ...parts,
@@ -117,12 +118,22 @@ export class Dispatcher implements HostWork {
     });
   }
 
-  #steal(): WorkStealing {
-    const { now, setTimeout } = this.#options;
-    return this.#stealing ??= new WorkStealing({
+  #revoke(): Revocation {
+    return this.#revocation ??= new Revocation({
+      inFlight: this.inFlight,
+      putBack: (calls) => this.waiting.putBack(calls),
+      failLane: this.#failDamaged,
+    });
+  }
+
+  /** Undefined: the pool steals no calls. */
+  #steal(): Stealing | undefined {
+    const { now, setTimeout, createStealing } = this.#options;
+    return this.#stealing ??= createStealing?.({
       inFlight: this.inFlight,
       lanes: this.lanes,
       placement: this.#placement,
+      revocation: this.#revoke(),
       send: (lane, call) => this.#sender.sendSnapshot(lane, call, this.#times.loadOf(call.task)),
       putBack: (calls) => this.waiting.putBack(calls),
       failLane: this.#failDamaged,
@@ -132,24 +143,24 @@ export class Dispatcher implements HostWork {
     });
   }
 
-  /** Queues all calls that a lane has not begun (`WorkStealing.requeue`). */
+  /** Queues all calls that a lane has not begun (`Revocation.requeue`). */
   #requeue(lane: Lane, isForAll = false): void {
-    if (lane.endpoint.tx.hasUnread) this.#steal().requeue(lane, isForAll);
+    if (lane.endpoint.tx.hasUnread) this.#revoke().requeue(lane, isForAll);
   }
 
-  get backpressure(): Backpressure {
+  get backpressure(): QueueBound {
     return this.#options.backpressure;
   }
 
   /** Calls stolen from one worker for another. */
   get moved(): number {
-    return this.#stealing?.moved ?? 0;
+    return this.#revocation?.moved ?? 0;
   }
 
   /** Calls that wait for a further worker, as they are now. */
   get startable(): StartableCalls {
     const { waiting: { runnable, queue }, submitter: { early } } = this;
-    const { count, startable, isStuck } = this.#steal().findFollowing();
+    const { count, startable, isStuck } = this.#steal()?.findFollowing() ?? NONE_FOLLOWING;
     const onHost = runnable + early;
     return { count: onHost + startable, following: count, isStuck, first: queue.peek() };
   }
@@ -189,7 +200,7 @@ export class Dispatcher implements HostWork {
   rejectAll(error: () => unknown): void {
     this.#stealing?.stop();
     for (const lane of this.lanes.all.slice()) {
-      if (lane.endpoint.tx.hasUnread) this.#steal().revokeAll(lane);
+      if (lane.endpoint.tx.hasUnread) this.#revoke().revokeAll(lane);
     }
     if (this.inFlight.size === 0 && !this.waiting.isDue) return;
     this.waiting.clear();
@@ -200,7 +211,7 @@ export class Dispatcher implements HostWork {
     const settled = this.responses.takeFrom(this.lanes.all, max, this.#failDamaged);
     if (settled === 0) return 0;
     if (this.lanes.open.length > 1 && this.waiting.queued === 0 && this.lanes.isCrowded) {
-      this.#steal().rebalance();
+      this.#steal()?.rebalance();
     }
     if (this.pending.isDue) {
       this.#reportDueForRecycling();
@@ -210,7 +221,7 @@ export class Dispatcher implements HostWork {
   }
 
   rebalance(): boolean {
-    return this.#steal().rebalance(this.#options.now());
+    return this.#steal()?.rebalance(this.#options.now()) === true;
   }
 
   onIdle(): void {

@@ -5,15 +5,12 @@ import { damagedFrame } from "../../lane/endpoint.ts";
 import {
   countOf,
   DESCRIPTOR_WORD,
-  EVENTS,
   FRAME_BYTES,
   GENERATION_WORD,
-  ITEMS,
   KEY_LISTS,
   kindOf,
   NUMBER_FRAME_BYTES,
   OF_RETURN,
-  OPENED,
   REQUEST,
   RESULT,
   RESULT_NUMBER,
@@ -23,46 +20,15 @@ import {
   THROWN,
 } from "../../lane/frame.ts";
 import { UNKNOWN_LOAD } from "../../metering/task-timings.ts";
-import { unpackNumber } from "../../protocol/host-requests.ts";
 import { ProtocolError } from "../../errors.ts";
 import { EMPTY } from "../../ring/consumer.ts";
 import type { InFlight, PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 
-/** Opens and ends the streams of calls. */
-interface StreamOpener {
-  open(call: PendingCall, isReadable: boolean, highWaterMark: number): void;
-  /** The call of a stream that opens is over. */
-  refuse(lane: Lane, slot: number, generation: number): void;
-  /** Items of the call cannot be read. */
-  fail(call: PendingCall, error: unknown): void;
+/** Takes records of kinds that plain calls do not have (`DispatcherEvents.onRecord`). */
+interface RecordSink {
+  onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean;
 }
-
-/** Takes requests of workers. Runs no code of the program. */
-interface RequestSink {
-  /** `failure`: the values cannot be read. */
-  onRecord(
-    lane: Lane,
-    id: {
-      readonly slot: number;
-      readonly generation: number;
-      readonly number: number;
-      /** Whether the worker waits for the answer with its thread. */
-      readonly isSync: boolean;
-    },
-    values: unknown[],
-    failure?: unknown,
-  ): void;
-}
-
-/** Those that take what few workers send. Made when it first arrives. */
-export interface ResponseFeatures {
-  readonly streams: StreamOpener;
-  readonly requests: RequestSink;
-}
-
-/** Items that count as one more response. */
-const ITEMS_PER_RESPONSE = 16;
 
 /** More responses than a lane can hold. */
 export const MAX_RESPONSES: number = 2 ** 30;
@@ -72,10 +38,8 @@ export class Responses {
   taken = 0;
   /** Responses for calls that were settled before for another reason. */
   late = 0;
-  /** Items of streams that have arrived. */
-  streamItems = 0;
   readonly #inFlight: InFlight;
-  readonly #features: ResponseFeatures;
+  readonly #records: RecordSink;
   readonly #signatures: readonly (Signature | undefined)[];
   #hasSignatures: boolean;
   /** Index of the lane that is read first. */
@@ -84,10 +48,10 @@ export class Responses {
   constructor(
     inFlight: InFlight,
     signatures: readonly (Signature | undefined)[],
-    features: ResponseFeatures,
+    records: RecordSink,
   ) {
     this.#inFlight = inFlight;
-    this.#features = features;
+    this.#records = records;
     this.#signatures = signatures;
     this.#hasSignatures = false;
     this.onTasksKnown();
@@ -183,15 +147,11 @@ export class Responses {
       if (endpoint.rx.release()) lane.wakeForSpace();
       return;
     }
-    if (kind === OPENED || kind === ITEMS || kind === EVENTS) {
-      this.#takeItems(lane, index, call, kind);
-      return;
+    if (kind !== RESULT && kind !== THROWN) {
+      if (this.#records.onRecord(lane, index, call, kind)) return;
+      throw new ProtocolError(`Response of kind ${kind}.`);
     }
-    if (kind === REQUEST) {
-      this.#takeRequest(lane, index);
-      return;
-    }
-    if ((kind !== RESULT && kind !== THROWN) || countOf(descriptor) !== 1) {
+    if (countOf(descriptor) !== 1) {
       throw new ProtocolError(`Response of kind ${kind} with ${countOf(descriptor)} values.`);
     }
     if (call === undefined) {
@@ -242,62 +202,5 @@ export class Responses {
       this.#settleOther(lane, index, undefined, descriptor);
     }
     return true;
-  }
-
-  #takeRequest(lane: Lane, index: number): void {
-    const { endpoint } = lane;
-    const { i32 } = endpoint.rx.memory;
-    const word = index >> 2;
-    const id = {
-      slot: i32[word + SLOT_WORD]!,
-      generation: i32[word + GENERATION_WORD]!,
-      ...unpackNumber(i32[word + TASK_WORD]!),
-    };
-    endpoint.decoder.declared = undefined;
-    let values: unknown[] = [];
-    let failure: unknown;
-    try {
-      values = endpoint.readValues(index, i32[word + DESCRIPTOR_WORD]!);
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      failure = error;
-    }
-    if (endpoint.rx.release()) lane.wakeForSpace();
-    this.#features.requests.onRecord(lane, id, values, failure);
-  }
-
-  /** A record that does not end its call: a stream opens, or items or events arrive. */
-  #takeItems(lane: Lane, index: number, call: PendingCall | undefined, kind: number): void {
-    const { endpoint } = lane;
-    const { i32 } = endpoint.rx.memory;
-    const word = index >> 2;
-    const slot = i32[word + SLOT_WORD]!;
-    const generation = i32[word + GENERATION_WORD]!;
-    const bytes = i32[word + TASK_WORD]!;
-    let values: readonly unknown[] = [];
-    let failure: { readonly error: unknown } | undefined;
-    if (call === undefined) endpoint.discard(index);
-    else {
-      endpoint.decoder.declared = undefined;
-      try {
-        values = endpoint.readValues(index, i32[word + DESCRIPTOR_WORD]!);
-      } catch (error) {
-        if (error instanceof ProtocolError) throw error;
-        failure = { error };
-      }
-    }
-    if (endpoint.rx.release()) lane.wakeForSpace();
-    if (call === undefined) {
-      if (kind === OPENED) this.#features.streams.refuse(lane, slot, generation);
-    } else if (failure !== undefined) this.#features.streams.fail(call, failure.error);
-    else if (kind === EVENTS) call.extra?.onEvents?.(values);
-    else if (kind === OPENED) {
-      const [isReadable, highWaterMark] = values[0] as [boolean, number];
-      this.#features.streams.open(call, isReadable, highWaterMark);
-    } else {
-      this.streamItems += values.length;
-      this.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
-      call.extra?.stream?.onItems(values, bytes);
-    }
   }
 }

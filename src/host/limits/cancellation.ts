@@ -135,6 +135,14 @@ export class Cancellation implements CallPart {
     }
   }
 
+  onPoolEnding(reason: unknown): void {
+    this.notifyAll(reason);
+  }
+
+  counters(): Readonly<Record<"timedOut" | "aborted", number>> {
+    return { timedOut: this.timedOut, aborted: this.aborted };
+  }
+
   /**
    * Revokes the call, or notifies its task once the call is settled. Packing a reason runs user code (getters), so
    * nothing of the call is touched after that.

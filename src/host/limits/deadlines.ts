@@ -15,7 +15,7 @@ import type { InFlight, PendingCall } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
 import { LastProgress } from "../lanes/last-progress.ts";
-import { unclaimedCalls } from "../schedule/work-stealing.ts";
+import { unclaimedCalls } from "../schedule/revocation.ts";
 import { type CallTimes, timesOf } from "./timed-calls.ts";
 
 /** Share of the time between two checks that a check may take. */
@@ -88,6 +88,10 @@ export class Deadlines {
     this.#timer?.clear();
     this.#timer = undefined;
     this.#tickMs = Infinity;
+  }
+
+  onPoolEnd(): void {
+    this.stop();
   }
 
   #arm(tickMs: number, delayMs: number): void {

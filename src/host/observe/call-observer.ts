@@ -16,7 +16,9 @@ import {
   type Resolve,
   RUN_BY_HOST,
 } from "../calls/in-flight.ts";
-import { stackHere, withCaller } from "./caller-stack.ts";
+import { stackHere } from "../calls/caller-stack.ts";
+import type { CallFollower } from "../dispatch/call-entry.ts";
+import { withCaller } from "./caller-frames.ts";
 import { type BindEnd, bindOnce } from "../calls/caller-context.ts";
 import type { DebugLog } from "./debug-log.ts";
 
@@ -46,7 +48,7 @@ export interface CallObserverOptions {
 /** Makes the call. Returns it unless it is over. */
 type Submit = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
 
-export class CallObserver {
+export class CallObserver implements CallFollower {
   readonly #options: CallObserverOptions;
   readonly #isDebugging: boolean;
   #calls = 0;

@@ -6,6 +6,15 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 export type DebugTopic = "calls" | "workers" | "waits";
 export const DEBUG_TOPICS: readonly DebugTopic[] = ["calls", "workers", "waits"];
 
+/** How a worker ended. */
+interface WorkerEnd {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  readonly callsLost: number;
+  readonly replacedBy: number | undefined;
+}
+
 export class DebugLog {
   readonly calls: boolean;
   readonly workers: boolean;
@@ -26,6 +35,18 @@ export class DebugLog {
     this.#pool = pool;
     this.#runtime = runtime;
     this.fromMs = runtime.originMs + runtime.now();
+  }
+
+  onWorkerStart(workerId: number): void {
+    if (this.workers) this.print(`worker ${workerId} is ready`);
+  }
+
+  onWorkerExit({ workerId, reason, exitCode, callsLost, replacedBy }: WorkerEnd): void {
+    if (!this.workers) return;
+    const next = replacedBy === undefined ? "not replaced" : `replaced by worker ${replacedBy}`;
+    this.print(
+      `worker ${workerId} ended: ${reason} (exit code ${exitCode}, ${callsLost} calls lost, ${next})`,
+    );
   }
 
   print(text: string): void {

@@ -10,7 +10,7 @@ import { NO_CALL, UNKNOWN_CALL } from "../../protocol/host-requests.ts";
 import type { InFlight, PendingCall } from "../calls/in-flight.ts";
 import type { WaitingCalls } from "../dispatch/queue/waiting-calls.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { unclaimedCalls } from "../schedule/work-stealing.ts";
+import { unclaimedCalls } from "../schedule/revocation.ts";
 import type { NestedCalls } from "./nested-calls.ts";
 import type { HostRequest } from "./request.ts";
 

@@ -183,8 +183,15 @@ export class HostRequests {
     for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) next();
   }
 
+  /** The host blocks, and has taken responses perhaps. `isTick`: some time has passed. */
+  onBlocked(isTick: boolean): boolean {
+    this.takeAll();
+    if (isTick) this.check();
+    return false;
+  }
+
   /** A worker has ended. */
-  onEnded(workerId: number): void {
+  onWorkerExit({ workerId }: { readonly workerId: number }): void {
     for (const request of this.#open) if (request.lane.id === workerId) this.#open.delete(request);
     this.#nested.onEnded(workerId, new CallEndedError());
     this.#departures.get(workerId)?.end();

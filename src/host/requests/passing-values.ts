@@ -2,7 +2,6 @@
  * Values that pass through the host, from one worker to another: what has moved to the host moves on, since nobody else has it.
  */
 import { MessagePort, Set } from "../../builtins.ts";
-import { transfer } from "../../codec/kinds/wrappers.ts";
 import type { DeclaredValues } from "../../codec/declared.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Snapshot, SnapshotEncoder } from "../../lane/snapshot.ts";
@@ -31,8 +30,7 @@ export function capturePassing(
   } catch (error) {
     const moved = error instanceof DataCloneError ? findMovable(values) : [];
     if (moved.length === 0 || declared !== undefined) throw error;
-    const [first, ...others] = values;
-    return snapshots.capture([transfer(first, moved), ...others], name);
+    return snapshots.capture(values, name, undefined, undefined, moved);
   }
 }
 

@@ -4,9 +4,8 @@ import type { CallLoad } from "../../metering/task-timings.ts";
 import { PER_US } from "../../metering/task-timings.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { AwakeCount } from "../../sync/awake-count.ts";
-import { type DepthLimits, InFlightWindow } from "../lanes/in-flight-window.ts";
-import { isFree, type LaneChooser, Placement } from "./placement.ts";
+import type { InFlightWindow } from "../lanes/in-flight-window.ts";
+import { isFree, type LaneChooser } from "./placement.ts";
 
 /** A worker as a user-defined balancer sees it. */
 export interface WorkerLoad {
@@ -84,26 +83,19 @@ const BY_NAME: Readonly<Record<Exclude<BalancerName, "adaptive" | "fifo">, () =>
 
 export const BALANCER_NAMES: readonly string[] = ["adaptive", "fifo", ...Object.keys(BY_NAME)];
 
-export interface ChooserOptions extends DepthLimits {
-  readonly balancer: BalancerName | BalancerFunction;
-}
+type OtherBalancer = Exclude<BalancerName, "adaptive" | "fifo"> | BalancerFunction;
 
-/** Creates the lane chooser for these options. */
-export function createChooser(options: ChooserOptions, active: AwakeCount): LaneChooser {
-  const { balancer } = options;
-  const depth = new InFlightWindow(options, balancer === "adaptive");
-  switch (balancer) {
-    case "adaptive":
-      return new Placement(depth, active);
-    case "fifo":
-      return createFifo(depth);
-    default:
-      return createBalancer(balancer, depth);
-  }
+/** Creates the lane chooser of a balancer that is not "adaptive" (`placement.ts`). */
+export function createChooser(
+  balancer: BalancerName | BalancerFunction,
+  depth: InFlightWindow,
+): LaneChooser {
+  if (balancer === "fifo") return createFifo(depth);
+  return createBalancer(balancer as OtherBalancer, depth);
 }
 
 function createBalancer(
-  balancer: Exclude<BalancerName, "adaptive" | "fifo"> | BalancerFunction,
+  balancer: OtherBalancer,
   depth: InFlightWindow,
 ): LaneChooser {
   const choose = typeof balancer === "function" ? byFunction(balancer) : BY_NAME[balancer]();

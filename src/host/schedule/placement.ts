@@ -75,7 +75,7 @@ export interface LaneChooser extends WakeThresholds {
 }
 
 export class Placement implements LaneChooser {
-  readonly maySteal = true;
+  readonly maySteal: boolean;
   readonly depth: InFlightWindow;
   readonly #usual: number;
   readonly #active: Pick<AwakeCount, "coresLeft">;
@@ -84,8 +84,13 @@ export class Placement implements LaneChooser {
   /** The maximum backlog for further short calls there, as computed last. */
   #packed = PACKED;
 
-  constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">) {
+  /**
+   * `maySteal`: whether a call may move to another lane. If not, it waits behind others only if all are known to be short, and on the
+   * host otherwise.
+   */
+  constructor(depth: InFlightWindow, active: Pick<AwakeCount, "coresLeft">, maySteal = true) {
     this.depth = depth;
+    this.maySteal = maySteal;
     this.#usual = depth.usual;
     this.#active = active;
   }
@@ -126,7 +131,7 @@ export class Placement implements LaneChooser {
   ): Lane | undefined {
     let free: Lane | undefined;
     let best: Lane | undefined;
-    let least = isShort ? Infinity : PACKED;
+    let least = isShort && this.maySteal ? Infinity : PACKED;
     let awake = 0;
     for (const lane of lanes) {
       const { load } = lane;
@@ -148,7 +153,9 @@ export class Placement implements LaneChooser {
     }
     const busy = callLoad === UNKNOWN_LOAD ? DEEP : (callLoad >> KIND_BITS) - 1; // `tenthsOf`
     if (!isShort) return free ?? best ?? this.#leastDeep(lanes, busy);
-    this.#packed = best === undefined ? PACKED : Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
+    this.#packed = best === undefined || !this.maySteal
+      ? PACKED
+      : Math.max(this.wakesFrom, awake * PACKED_PER_AWAKE);
     const chosen = best !== undefined && least + busy <= this.#packed ? best : free ?? best;
     if (chosen !== undefined) return this.#preferred = chosen;
     return this.#leastDeep(lanes, busy);
@@ -168,6 +175,7 @@ export class Placement implements LaneChooser {
 
   /** The lane with the smallest backlog among those that may take another call behind a long one. */
   #leastDeep(lanes: readonly Lane[], busy: number): Lane | undefined {
+    if (!this.maySteal) return undefined;
     let best: Lane | undefined;
     for (const lane of lanes) {
       const { load } = lane;

@@ -6,21 +6,35 @@ import type { Cancellation } from "../limits/cancellation.ts";
 import type { ItemSink } from "../calls/call-extra.ts";
 import type { InFlight, PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
 import { toReadableStream } from "../../streams/readable.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";
+import { whenUnread } from "./unread-streams.ts";
 
 export interface StreamCallsOptions {
   readonly inFlight: InFlight;
   readonly lanes: LaneSet;
   readonly cancellation: Pick<Cancellation, "abort" | "stopStream">;
+  readonly setInterval: Runtime["setInterval"];
   /** Somebody waits for a stream: the process must keep running. */
   readonly onWanted: () => void;
 }
 
 export class StreamCalls {
+  /** Items that have arrived. */
+  items = 0;
   readonly #options: StreamCallsOptions;
 
   constructor(options: StreamCallsOptions) {
     this.#options = options;
+  }
+
+  counters(): Readonly<Record<"streamItems", number>> {
+    return { streamItems: this.items };
+  }
+
+  /** The pool is closing: does not wait for streams that nobody reads. */
+  onUnread(onUnread: () => void): () => void {
+    return whenUnread(this.#options.inFlight, this.#options.setInterval, onUnread);
   }
 
   /** Creates the stream of a call that will be made. */

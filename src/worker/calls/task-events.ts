@@ -4,6 +4,7 @@ import { EVENTS } from "../../lane/frame.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Replies } from "../replies.ts";
+import { sendBatch } from "../streams/send-batch.ts";
 import type { WorkerCore } from "../worker-core.ts";
 import { type RunningCalls, runningCalls } from "./running-calls.ts";
 
@@ -41,7 +42,14 @@ export class TaskEvents {
     const batch = new ItemBatch(this.#snapshots);
     try {
       const bytes = batch.add(value);
-      this.#replies.items(EVENTS, call.slot, call.generation, batch, bytes);
+      const { slot, generation } = call;
+      sendBatch(this.#replies, batch, {
+        kind: EVENTS,
+        slot,
+        generation,
+        word: bytes,
+        isOptional: true,
+      });
     } finally {
       batch.clear();
     }

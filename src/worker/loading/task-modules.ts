@@ -8,7 +8,8 @@ import {
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
-import type { Signature } from "../../codec/struct/signature.ts";
+import type { Signature } from "../../codec/declared.ts";
+import { mayBorrow } from "../../codec/support/intrinsics.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
@@ -140,13 +141,12 @@ function createTask(
   if (hasSignal && seams.wraps["hasSignal"] === undefined) {
     throw missing(name, "takes an abort signal", "limits");
   }
-  const isAsync = f instanceof AsyncFunction;
   const mustAwait = isGeneratorFunction(declared.f) || declared.f instanceof AsyncFunction;
   return withWraps({
     f,
     inline: mustAwait ? undefined : check?.(name, false) ?? declared.f,
     // A check may await first.
-    mayBorrow: !isStream && check === undefined && !isAsync,
+    mayBorrow: !isStream && check === undefined && mayBorrow(f),
     index,
     signature,
     hasSignal,

@@ -6,6 +6,7 @@
  */
 import { Map, Promise } from "../../builtins.ts";
 import { DeadlockError, InvalidArgumentError, PoolClosedError } from "../../errors.ts";
+import { REQUEST } from "../../lane/frame.ts";
 import { ANSWERS } from "../../lane/layout.ts";
 import {
   type PackedValues,
@@ -193,13 +194,23 @@ export class HostRequests {
     values: readonly unknown[],
     onRefused: (error: unknown) => void,
   ): void {
-    const { loop, replies } = this.#core;
+    const { loop, replies, endpoint } = this.#core;
     // Without calls in flight the host reads no records of this worker.
     if (loop === undefined || loop.isIdle) {
       const { values: packed } = packSnapshot(this.#values.snapshots.capture(values));
       this.#notify({ heddle: "request", request: number, isSync, values: packed }, packed);
     } else {
-      replies.request(slot, generation, packNumber(number, isSync), values, onRefused);
+      const snapshot = endpoint.snapshots.capture(values);
+      const word = packNumber(number, isSync);
+      replies.send({
+        kind: REQUEST,
+        slot,
+        generation,
+        word,
+        snapshot,
+        isOptional: true,
+        onRefused,
+      });
     }
   }
 

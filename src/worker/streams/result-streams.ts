@@ -2,7 +2,7 @@
 import { Map, Promise } from "../../builtins.ts";
 import { DataCloneError, InvalidArgumentError } from "../../errors.ts";
 import { ItemBatch } from "../../lane/item-batch.ts";
-import { ITEMS, OF_RETURN } from "../../lane/frame.ts";
+import { ITEMS, OF_RETURN, OPENED } from "../../lane/frame.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { isReadableStream, tagOf } from "../../streams/readable.ts";
@@ -14,6 +14,7 @@ import type { OtherResult, OtherResults } from "../feature.ts";
 import type { Replies } from "../replies.ts";
 import type { WorkerCore } from "../worker-core.ts";
 import { bindIterator } from "./bound-iterator.ts";
+import { sendBatch } from "./send-batch.ts";
 
 export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;
@@ -67,7 +68,8 @@ export class ResultStreams {
       run,
       writer: {
         add: (item) => batch.add(item),
-        send: (bytes) => replies.items(ITEMS, slot, generation, batch, bytes, onRefused),
+        send: (bytes) =>
+          sendBatch(replies, batch, { kind: ITEMS, slot, generation, word: bytes, onRefused }),
         discard: () => batch.clear(),
         get isFull() {
           return replies.waiting > 0;
@@ -81,7 +83,9 @@ export class ResultStreams {
       },
     });
     this.#open.set(key, producer);
-    replies.opened(slot, generation, { isReadable: isReadableStream(value), highWaterMark });
+    // What the host has to know of it; the items follow.
+    const snapshot = snapshots.encodeInternal([isReadableStream(value), highWaterMark]);
+    replies.send({ kind: OPENED, slot, generation, word: 0, snapshot });
     producer.resume();
   }
 

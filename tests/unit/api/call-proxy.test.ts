@@ -66,7 +66,7 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
     entry,
     pool: {},
     dispatcher: { onTasksKnown: () => state.notices++ } as unknown as CallTarget["dispatcher"],
-    features: { streams: new StreamCalls({} as unknown as StreamCallsOptions) },
+    features: { part: () => new StreamCalls({} as unknown as StreamCallsOptions) },
   };
   return { describeTasks, spec, state, submitted, target };
 }

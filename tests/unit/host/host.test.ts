@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Encoder } from "../../../src/codec/encoder.ts";
 import { CONTROL_BYTES } from "../../../src/lane/layout.ts";
 import { DataCloneError, ProtocolError } from "../../../src/errors.ts";
-import { type ResponseFeatures, Responses } from "../../../src/host/dispatch/responses.ts";
+import { Responses } from "../../../src/host/dispatch/responses.ts";
 import type { Lane } from "../../../src/host/lanes/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/queue/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/calls/in-flight.ts";
@@ -89,7 +89,7 @@ describe("in-flight slab", () => {
     const { slot, generation } = inFlight.add(() => {}, () => {});
     lane.send(0, slot, generation);
     lane.load.isWaking = true;
-    const responses = new Responses(inFlight, [], {} as ResponseFeatures);
+    const responses = new Responses(inFlight, [], { onRecord: () => false });
     expect([responses.take(lane, 1), lane.load.isWaking]).toEqual([0, true]);
     lane.respond(1, slot, generation);
     expect([responses.take(lane, 1), lane.load.isWaking]).toEqual([1, false]);
@@ -412,7 +412,7 @@ describe("responses", () => {
 
   /** `ready`: of each lane; below 0: the lane is damaged. */
   function fakeAnswers(...ready: number[]): FakeAnswers {
-    const answers = new FakeAnswers(new InFlight(), [], {} as ResponseFeatures);
+    const answers = new FakeAnswers(new InFlight(), [], { onRecord: () => false });
     for (const count of ready) {
       const lane = new FakeLane();
       lane.load.outstanding = Math.abs(count);

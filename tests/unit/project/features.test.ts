@@ -14,7 +14,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "streams and events": [
     /^streams\/(?!is-thenable|generator-functions)/,
     /^(host|worker)\/streams\//,
-    /^api\/(calls\/stream-calls|options\/stream-options)\./,
+    /^api\/(calls\/stream-calls|pool\/streams|options\/stream-options)\./,
     /^lane\/item-batch\./,
     /^worker\/calls\/task-events\./,
     /^codec\/support\/stream-argument\./,
@@ -26,11 +26,12 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^worker\/calls\/abort-signals\./,
     /^api\/options\/(any-signal|limit-options)\./,
     /^host\/workers\/(abandoned-threads|stopped-workers)\./,
+    /^api\/pool\/limits\./,
   ],
-  "bounded queue": [/^host\/dispatch\/queue\/backpressure\./],
+  "bounded queue": [/^(host\/dispatch\/queue\/backpressure|api\/pool\/queue-bound)\./],
   "keys and broadcasts": [
     /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
-    /^api\/(calls\/broadcast-proxy|options\/broadcast-options)\./,
+    /^api\/(calls\/broadcast-proxy|pool\/broadcasts|options\/broadcast-options)\./,
   ],
   "work stealing": [/^host\/schedule\/work-stealing\./],
   "number of workers": [
@@ -43,13 +44,13 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
     /^host\/schedule\/balancers\./,
     /^host\/dispatch\/queue\/inline-executor\./,
     /^host\/workers\/unavailable-threads\./,
-    /^api\/(pool\/host-worker|options\/inline-options)\./,
+    /^api\/(pool\/(host-worker|inlining)|options\/inline-options)\./,
     /^realm\/host-workers\./,
   ],
   "observation": [
     /^(api|host)\/observe\//,
     /^worker\/(observing|profiling|calls\/call-context)\./,
-    /^api\/pool\/pool-statistics\./,
+    /^api\/pool\/(observing|pool-statistics)\./,
     /^metering\/(call-metrics|debug-line|log-histogram)\./,
     /^api\/options\/observe-options\./,
     /^runtimes\/profiler\./,
@@ -78,9 +79,6 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   "rare values": [
     /^api\/options\/transfer-option\./,
     /^codec\/(rare-values|kinds\/(borrow|handles|wrappers|other-objects)|support\/(transfer|platform|path))\./,
-  ],
-  "makers of features, called at their first use": [
-    /^api\/pool\/((rare-)?features|rare-parts|inlining)\./,
   ],
   "mirrored lanes": [
     /^api\/options\/transport\./,

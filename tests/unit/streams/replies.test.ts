@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import {
   DESCRIPTOR_WORD,
+  EVENTS,
   ITEMS,
   kindOf,
   RESULT,
@@ -20,6 +21,7 @@ import { EMPTY } from "../../../src/ring/consumer.ts";
 import { HostWaker } from "../../../src/sync/host-parking.ts";
 import { SpaceFlag } from "../../../src/sync/space-flag.ts";
 import { Replies } from "../../../src/worker/replies.ts";
+import { sendBatch } from "../../../src/worker/streams/send-batch.ts";
 import { createEndpoints, type EndpointPair } from "../../support/endpoints.ts";
 
 const [STREAM, FILLER, OTHER] = [1, 2, 3];
@@ -49,20 +51,18 @@ function drain({ host }: EndpointPair): [number, number][] {
   return taken;
 }
 
-test("a batch that the port refuses takes no other response with it", () => {
+/** Sends three batches, of which the port refuses the second, and a result: what arrives. */
+function refuseSecond(kind: typeof ITEMS | typeof EVENTS, isOptional: boolean): [number, number][] {
   const pair = createEndpoints(4096);
-  const { snapshots } = pair.worker;
   const replies = createReplies(pair);
   while (replies.waiting === 0) replies.result(FILLER, 0, "x".repeat(100));
-  const batch = new ItemBatch(snapshots);
+  const batch = new ItemBatch(pair.worker.snapshots);
   let refusals = 0;
-  const send = (item: unknown): void => {
-    const bytes = batch.add(item);
-    replies.items(ITEMS, STREAM, 0, batch, bytes, () => refusals++);
-  };
-  send(1);
-  send(transfer(new ArrayBuffer(8)));
-  send(2);
+  for (const item of [1, transfer(new ArrayBuffer(8)), 2]) {
+    const onRefused = () => void refusals++;
+    const word = batch.add(item);
+    sendBatch(replies, batch, { kind, slot: STREAM, generation: 0, word, isOptional, onRefused });
+  }
   replies.result(OTHER, 0, "other");
   pair.onPost = () => {
     pair.onPost = () => {}; // the error that replaces the batch may be large
@@ -72,5 +72,15 @@ test("a batch that the port refuses takes no other response with it", () => {
   while (!replies.flush()) taken.push(...drain(pair));
   taken.push(...drain(pair));
   expect(refusals).toBe(1);
-  expect(taken).toEqual([[STREAM, ITEMS], [STREAM, THROWN], [OTHER, RESULT]]);
+  return taken;
+}
+
+test("a batch that the port refuses takes no other response with it", () => {
+  const expected = [[STREAM, ITEMS], [STREAM, THROWN], [OTHER, RESULT]];
+  expect(refuseSecond(ITEMS, false)).toEqual(expected);
+});
+
+test("what is optional is left out alone if the port refuses it", () => {
+  const expected = [[STREAM, EVENTS], [STREAM, EVENTS], [OTHER, RESULT]];
+  expect(refuseSecond(EVENTS, true)).toEqual(expected);
 });

@@ -1,6 +1,7 @@
 /** Backpressure: how many calls may wait on the host, the signal to producers, and the refusal of further calls. */
 import { defineValue } from "../../../codec/support/own-property.ts";
 import { QueueFullError } from "../../../errors.ts";
+import type { QueueBound } from "./queue-bound.ts";
 
 export interface BackpressureOptions {
   /** Maximum of waiting calls. */
@@ -12,7 +13,7 @@ export interface BackpressureOptions {
   readonly onDrain: () => void;
 }
 
-export class Backpressure {
+export class Backpressure implements QueueBound {
   readonly #options: BackpressureOptions;
   /** Number of waiting calls at which producers may continue. */
   readonly #lowWaterMark: number;

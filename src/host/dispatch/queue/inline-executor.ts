@@ -7,12 +7,13 @@
  */
 import type { Codec } from "../../../codec/codec.ts";
 import { isError } from "../../../codec/kinds/errors.ts";
-import { mayBorrow } from "../../../codec/kinds/borrow.ts";
+import { mayBorrow } from "../../../codec/support/intrinsics.ts";
 import type { Signature } from "../../../codec/declared.ts";
 import { RESULT_NAME, type Snapshot, type SnapshotEncoder } from "../../../lane/snapshot.ts";
 import { SnapshotReader } from "../../../lane/snapshot-reader.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
 import { type InFlight, RUN_BY_HOST } from "../../calls/in-flight.ts";
+import type { Inliner } from "./waiting-calls.ts";
 
 /** Settings of the option `inliner`. */
 export interface InlinerLimits {
@@ -51,7 +52,7 @@ export interface InlineExecutorOptions extends InlinerLimits {
   readonly onRoom: () => void;
 }
 
-export class InlineExecutor {
+export class InlineExecutor implements Inliner {
   /** Calls run so far. */
   ran = 0;
   readonly #options: InlineExecutorOptions;

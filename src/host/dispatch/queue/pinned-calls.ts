@@ -11,40 +11,25 @@
  */
 import { Map } from "../../../builtins.ts";
 import { WorkerLostError } from "../../../errors.ts";
-import type { TaskTimings } from "../../../metering/task-timings.ts";
 import type { Lane } from "../../lanes/lane.ts";
-import type { LaneSet } from "../../lanes/lane-set.ts";
 import { takesCalls } from "../../lanes/phase.ts";
-import type { LaneChooser } from "../../schedule/placement.ts";
-import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
+import { type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
 import { KEY_SLOTS, slotOf } from "./key-slots.ts";
-import type { Sender } from "./sender.ts";
+import type { PinnedQueue, PinnedQueueOptions } from "./pinned-queue.ts";
 
 const NO_LANE = -1;
 /** Nested calls, in the place of the id of a lane. */
 const NESTED = -2;
 
-export interface PinnedCallsOptions {
-  readonly inFlight: InFlight;
-  readonly lanes: LaneSet;
-  readonly placement: LaneChooser;
-  readonly sender: Sender;
-  readonly taskTimings: TaskTimings;
-  /** Ids of the workers that take calls or are starting. */
-  readonly workerIds: () => readonly number[];
-  /** Whether a worker takes calls, is starting, or may be started. */
-  readonly hasWorker: () => boolean;
-}
-
-export class PinnedCalls {
-  readonly #options: PinnedCallsOptions;
+export class PinnedCalls implements PinnedQueue {
+  readonly #options: PinnedQueueOptions;
   /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE until their lane is open. */
   readonly #waiting = new Map<number, QueuedCall[]>();
   /** The lane id of each slot. */
   readonly #slots = new Int32Array(KEY_SLOTS).fill(NO_LANE);
 
-  constructor(options: PinnedCallsOptions) {
+  constructor(options: PinnedQueueOptions) {
     this.#options = options;
   }
 

@@ -10,7 +10,6 @@ import { RangeError } from "../../../builtins.ts";
 import type { Encoder } from "../../../codec/encoder.ts";
 import { isStackOverflow } from "../../../codec/kinds/errors.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../../lane/frame.ts";
-import type { CallStamps } from "../../../metering/call-metrics.ts";
 import { detached, type Snapshot } from "../../../lane/snapshot.ts";
 import type { CallLoad } from "../../../metering/task-timings.ts";
 import { ProtocolError } from "../../../errors.ts";
@@ -283,27 +282,6 @@ export class Sender {
   #onWakeError(lane: Lane, error: unknown): void {
     if (!(error instanceof ProtocolError)) throw error;
     this.#options.failLane(lane, error);
-  }
-}
-
-/** A sender that notes when each call was made: with `metrics: true`. */
-export class StampingSender extends Sender {
-  readonly #stamps: CallStamps;
-
-  constructor(options: SenderOptions, stamps: CallStamps) {
-    super(options);
-    this.#stamps = stamps;
-  }
-
-  override begin(
-    resolve: Resolve,
-    reject: Reject,
-    settings: CallSettings,
-    task: number,
-  ): PendingCall {
-    const call = super.begin(resolve, reject, settings, task);
-    this.#stamps.made(call.slot);
-    return call;
   }
 }
 

@@ -5,16 +5,15 @@
 import type { Snapshot } from "../../../lane/snapshot.ts";
 import type { TaskTimings } from "../../../metering/task-timings.ts";
 import type { Timer } from "../../../runtimes/runtime.ts";
-import type { Backpressure } from "./backpressure.ts";
 import { CallQueue } from "./call-queue.ts";
 import type { FindTask, QueuedCall } from "../../calls/queued-call.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
-import type { InlineExecutor } from "./inline-executor.ts";
 import type { Lane } from "../../lanes/lane.ts";
 import type { LaneSet } from "../../lanes/lane-set.ts";
 import type { LaneChooser } from "../../schedule/placement.ts";
 import type { PendingWork } from "../../calls/pending-work.ts";
-import { PinnedCalls } from "./pinned-calls.ts";
+import type { CreatePinned, PinnedQueue } from "./pinned-queue.ts";
+import type { QueueBound } from "./queue-bound.ts";
 import type { Sender } from "./sender.ts";
 
 /** Delays before a call is retried. */
@@ -27,7 +26,9 @@ export interface WaitingOptions {
   readonly pending: PendingWork;
   readonly placement: LaneChooser;
   readonly sender: Sender;
-  readonly backpressure: Backpressure;
+  readonly backpressure: QueueBound;
+  /** Undefined: no call is for certain workers. */
+  readonly createPinned?: CreatePinned | undefined;
   readonly taskTimings: TaskTimings;
   readonly setTimeout: (callback: () => void, delayMs: number) => Timer;
   readonly events: {
@@ -36,9 +37,21 @@ export interface WaitingOptions {
   };
 }
 
+/** Runs some calls on the host itself. */
+export interface Inliner {
+  /** Calls run so far. */
+  readonly ran: number;
+  /** Whether the host takes this call before any worker; `coming`: 1 if it is not in flight yet. */
+  takesFirst(task: number, coming: 0 | 1): boolean;
+  /** Whether the host may take a call of this task now. */
+  hasRoom(task: number, coming: 0 | 1): boolean;
+  /** Takes a call. False: only a worker can run it. */
+  take(call: QueuedCall): boolean;
+}
+
 export class WaitingCalls {
-  /** The inline executor, if the pool has one. */
-  inliner: InlineExecutor | undefined;
+  /** Undefined: the host runs no calls. */
+  inliner: Inliner | undefined;
   /** Calls made again because their worker was lost. */
   retried = 0;
   readonly #options: WaitingOptions;
@@ -46,7 +59,7 @@ export class WaitingCalls {
   /** Calls that any worker may run. Only this class changes it. */
   readonly queue: CallQueue = new CallQueue();
   /** Calls that only certain workers may run. Made with the first. */
-  pinned: PinnedCalls | undefined;
+  pinned: PinnedQueue | undefined;
   /** Ids of the workers that take calls or are starting. */
   workerIds: () => readonly number[];
   /** Whether a worker takes calls, is starting, or may be started. */
@@ -281,7 +294,8 @@ export class WaitingCalls {
   /** Puts a call that only certain workers may run among those. */
   #pin(queued: QueuedCall, call: PendingCall): void {
     if (this.pinned === undefined) {
-      this.pinned = new PinnedCalls({
+      // Settings have an affinity only with the feature that makes this queue.
+      this.pinned = this.#options.createPinned!({
         ...this.#options,
         workerIds: () => this.workerIds(),
         hasWorker: () => this.hasWorker(), // which the first request of a worker replaces

@@ -49,14 +49,21 @@ function createPool(metrics?: SharedArrayBuffer) {
   const given = COUNTERS;
   const inliner: { readonly ran: number } | undefined = { ran: given.inlined };
   const waiting = { retried: given.retried, inliner: inliner as typeof inliner | undefined };
+  const spec = {
+    sources: NAMES.map((name) => ({ name })),
+    runtime: { coarseNow: () => NOW_MS },
+    options: { workerOptions: { name: "pool" }, budget: given.budget },
+  } as unknown as PoolSpec;
   const parts = {
+    spec,
+    readyMs,
     dispatcher: {
       inFlight,
       lanes,
       waiting,
       moved: given.moved,
       backpressure: { refused: given.refused },
-      responses: { late: given.lateResponses, streamItems: given.streamItems },
+      responses: { late: given.lateResponses },
     },
     supervisor: {
       threads,
@@ -68,19 +75,19 @@ function createPool(metrics?: SharedArrayBuffer) {
     },
     loop: { statistics: { parks: given.parks, wakeMessages: given.wakeMessages } },
     safety: { statistics: { hits: given.safetyHits, lateWakes: given.lateWakes } },
-    made: { cancellation: { timedOut: given.timedOut, aborted: given.aborted } },
-    stamps: metrics && { buffer: metrics },
+    abortedEarly: 1,
+    parts: new Set([
+      {},
+      { counters: () => ({ streamItems: given.streamItems }) },
+      { counters: () => ({ timedOut: given.timedOut, aborted: given.aborted - 1 }) },
+    ]),
+    existing: () => metrics && { buffer: metrics },
   } as unknown as PoolParts;
-  const spec = {
-    sources: NAMES.map((name) => ({ name })),
-    runtime: { coarseNow: () => NOW_MS },
-    options: { workerOptions: { name: "pool" }, budget: given.budget },
-  } as unknown as PoolSpec;
   return {
     inFlight,
     lanes,
     waiting,
-    read: (): PoolStatistics => readStatistics(spec, parts, readyMs),
+    read: (): PoolStatistics => readStatistics(parts),
     /** Makes a call of this row of `CallCounts`. */
     make: (row = 0): PendingCall => Object.assign(inFlight.add(() => {}, () => {}), { row }),
     /** Adds a worker, which was ready one second ago if it is. */

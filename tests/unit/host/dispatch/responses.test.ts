@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
-import { type ResponseFeatures, Responses } from "../../../../src/host/dispatch/responses.ts";
+import { Responses } from "../../../../src/host/dispatch/responses.ts";
 import { GENERATION_WORD, SLOT_WORD } from "../../../../src/lane/frame.ts";
 import { responseRing } from "../../../../src/lane/layout.ts";
 import { ASYNC, type CallLoad, LONG, SHORT } from "../../../../src/metering/task-timings.ts";
@@ -16,7 +16,7 @@ const load = (tenths: number, kind: number): CallLoad => ((tenths + 1) << 2) | k
 function createHost() {
   const inFlight = new InFlight();
   const lane = new FakeLane({ capacity: CAPACITY });
-  const responses = new Responses(inFlight, [], {} as ResponseFeatures);
+  const responses = new Responses(inFlight, [], { onRecord: () => false });
   const outcomes: unknown[] = [];
   const settle = (outcome: unknown): void => void outcomes.push(outcome);
   /** The worker begins a call of this load. */

@@ -5,7 +5,8 @@ import { PLAIN } from "../../../../src/host/calls/call-settings.ts";
 import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight.ts";
 import type { Dispatcher } from "../../../../src/host/dispatch/dispatcher.ts";
 import type { Submitter } from "../../../../src/host/dispatch/submitter.ts";
-import { CallEntry, type CallEntryOptions } from "../../../../src/host/observe/call-entry.ts";
+import { CallEntry } from "../../../../src/host/dispatch/call-entry.ts";
+import { CallObserver } from "../../../../src/host/observe/call-observer.ts";
 import { DebugLog, type DebugTopic } from "../../../../src/host/observe/debug-log.ts";
 import { CallMeter, callMetricsBytes, CallStamps } from "../../../../src/metering/call-metrics.ts";
 import type { TracingChannel } from "../../../../src/runtimes/runtime.ts";
@@ -68,19 +69,16 @@ function createEntry({ hasSubscribers = false, topics, capture }: Given = {}) {
   const lanes = laneSetOf([lane]);
   const dispatcher = { inFlight, lanes, submitter } as unknown as Dispatcher;
   const { counts } = inFlight;
-  const entry = new CallEntry(
-    {
-      channel,
-      debug: topics && new DebugLog(topics, "pool", runtime),
-      stamps,
-      pool: "pool",
-      ownFolder: undefined,
-      dispatcher,
-      capture,
-      signatures: [],
-      names: [{ name: "add" }],
-    } satisfies CallEntryOptions,
-  );
+  const debug = topics && new DebugLog(topics, "pool", runtime);
+  const common = { ownFolder: undefined, dispatcher };
+  const entry = new CallEntry({
+    ...common,
+    watched: debug === undefined ? channel : { hasSubscribers: true },
+    createFollower: () => new CallObserver({ ...common, channel, debug, stamps, pool: "pool" }),
+    capture,
+    signatures: [],
+    names: [{ name: "add" }],
+  });
   const make = (...args: readonly unknown[]): void =>
     entry.submitPlain(
       0,

@@ -406,7 +406,7 @@ test("the calls of a worker end with it", () => {
   const { requests, request, add, aborted, take, inFlight, state } = createHost(2);
   request(0, add(0, 0), ["task", "g"]);
   const [child] = inFlight.callsOf(1) as [PendingCall];
-  requests.onEnded(0);
+  requests.onWorkerExit({ workerId: 0 });
   expect(aborted).toEqual([child]);
   take();
   state.isClosed = true;
@@ -430,7 +430,7 @@ test("what a nested call carries is not on its way if the call is not made, beca
   const header: RequestHeader = ["task", "g"];
   const lane = { id: 0, postStream: () => false } as unknown as Lane;
   requests.onRecord(lane, { slot, generation, number: 0, isSync: false }, [end, header]);
-  requests.onEnded(0);
+  requests.onWorkerExit({ workerId: 0 });
   requests.takeAll();
   expect(events).toEqual(["closed", "ended"]);
   take();

@@ -340,6 +340,22 @@ describe("placement", () => {
     ]);
   });
 
+  test("without stealing, calls wait behind a few short ones only", () => {
+    const fakes = [new FakeLane(), new FakeLane()];
+    // Nothing is known about the first call, which may take for ever, and no core is left for another worker.
+    fakes[0]!.give(UNKNOWN_LOAD);
+    const placement = new Placement(depthOf(1024), coresOf(1), false);
+    const each = PACKED / 100;
+    const placed = place(placement, fakes, load(100), each + 2);
+    expect(placed).toEqual([...Array.from({ length: each }, () => 1), -1, -1]);
+    for (const callLoad of [load(5000, LONG), UNKNOWN_LOAD, load(10, ASYNC)]) {
+      const busy = [new FakeLane().give(load(5000, LONG)), new FakeLane()];
+      expect(place(placement, busy, callLoad, 1)).toEqual([1]);
+      busy[1]!.give(load(5000, LONG));
+      expect(place(placement, busy, callLoad, 1)).toEqual([-1]);
+    }
+  });
+
   test("a lane with a resting worker takes calls even if responses are unread", () => {
     const fakes = [new FakeLane(), new FakeLane()];
     for (const fake of fakes) fake.give(load(9000, LONG), 5);

@@ -18,7 +18,12 @@ import {
   PACKED_WHEN_CROWDED,
   Placement,
 } from "../../../../src/host/schedule/placement.ts";
-import { unclaimedCalls, WorkStealing } from "../../../../src/host/schedule/work-stealing.ts";
+import {
+  Revocation,
+  type RevocationOptions,
+  unclaimedCalls,
+} from "../../../../src/host/schedule/revocation.ts";
+import { WorkStealing } from "../../../../src/host/schedule/work-stealing.ts";
 import { EMPTY } from "../../../../src/ring/consumer.ts";
 import { FakeLane, type FakeLaneState, laneSetOf } from "../../../support/lanes.ts";
 
@@ -65,19 +70,8 @@ function createPool(
   const returned: number[][] = [];
   const failed: Error[] = [];
   let moves = 0;
-  const stealing = new WorkStealing({
+  const revoking: RevocationOptions = {
     inFlight,
-    lanes,
-    placement,
-    send: (lane, call) => {
-      const { slot, generation, task, snapshot } = call;
-      if (!lane.endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, [])) return false;
-      const pending = inFlight.find(slot, generation)!;
-      pending.lane = lane.id;
-      lane.load.add(pending.load);
-      sent.push(call);
-      return true;
-    },
     putBack: (calls) => {
       for (const { slot, generation } of calls) {
         expect(inFlight.find(slot, generation)?.lane).toBe(QUEUED_ON_HOST);
@@ -88,6 +82,22 @@ function createPool(
       failed.push(error);
       lanes.move(lane, "closing");
       lanes.ignore(lane);
+    },
+  };
+  const revocation = new Revocation(revoking);
+  const stealing = new WorkStealing({
+    ...revoking,
+    revocation,
+    lanes,
+    placement,
+    send: (lane, call) => {
+      const { slot, generation, task, snapshot } = call;
+      if (!lane.endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, [])) return false;
+      const pending = inFlight.find(slot, generation)!;
+      pending.lane = lane.id;
+      lane.load.add(pending.load);
+      sent.push(call);
+      return true;
     },
     now: () => clock.nowMs,
     setTimeout: (callback, delayMs) => {
@@ -140,6 +150,7 @@ function createPool(
   };
   return {
     stealing,
+    revocation,
     inFlight,
     lanes,
     victim: fakes[0]!,
@@ -173,14 +184,14 @@ function receive({ pair: { worker } }: FakeLane): unknown[] {
 
 describe("calls behind a long call", () => {
   test("all move to an idle worker immediately", () => {
-    const { stealing, inFlight, victim, thief, send, waiting, returned } = createPool();
+    const { stealing, revocation, inFlight, victim, thief, send, waiting, returned } = createPool();
     const [first, ...others] = send(victim, LONG_LOAD, 7);
     victim.begin();
     expect(stealing.rebalance()).toBe(true);
     expect(waiting(victim)).toEqual([]);
     expect(waiting(thief)).toEqual(others);
     expect(returned.flat()).toEqual([]);
-    expect(stealing.moved).toBe(6);
+    expect(revocation.moved).toBe(6);
     expect(inFlight.callsOf(thief.id).map(({ slot }) => slot)).toEqual(others);
     expect(inFlight.callsOf(victim.id).map(({ slot }) => slot)).toEqual([first]);
     expect([victim.load.outstanding, thief.load.outstanding]).toEqual([1, 6]);
@@ -212,10 +223,10 @@ describe("calls behind a long call", () => {
     busy.send(busy.thief, load(1));
     busy.victim.begin();
     expect(busy.stealing.rebalance()).toBe(false);
-    expect(busy.stealing.moved).toBe(0);
+    expect(busy.revocation.moved).toBe(0);
     busy.thief.isResting = true; // with a response that nobody has read
     expect(busy.stealing.rebalance()).toBe(true);
-    expect(busy.stealing.moved).toBe(2);
+    expect(busy.revocation.moved).toBe(2);
   });
 
   test("stay if a balancer placed them", () => {
@@ -252,13 +263,13 @@ describe("calls behind a long call", () => {
 
 describe("a lasting backlog of short calls", () => {
   test("is split, and its worker keeps the older half", () => {
-    const { stealing, victim, thief, send, waiting } = createPool();
+    const { stealing, revocation, victim, thief, send, waiting } = createPool();
     const slots = send(victim, load(50), 10);
     victim.begin();
     expect(stealing.rebalance()).toBe(true);
     expect(waiting(victim)).toEqual(slots.slice(1, 6));
     expect(waiting(thief)).toEqual(slots.slice(6));
-    expect(stealing.moved).toBe(4);
+    expect(revocation.moved).toBe(4);
     expect([victim.load.backlog, thief.load.backlog]).toEqual([300, 200]);
   });
 
@@ -421,7 +432,7 @@ describe("a lane without responses", () => {
 
 describe("stolen calls", () => {
   test("go back to the host in order if the other ring has no space", () => {
-    const { stealing, inFlight, victim, thief, send, waiting, returned } = createPool({
+    const { stealing, revocation, inFlight, victim, thief, send, waiting, returned } = createPool({
       thief: { capacity: 1024 },
     });
     const [, ...others] = send(victim, LONG_LOAD, 60);
@@ -434,7 +445,7 @@ describe("stolen calls", () => {
     expect([...moved, ...returned[0]!]).toEqual(others);
     expect(inFlight.callsOf(QUEUED_ON_HOST).map(({ slot }) => slot)).toEqual(returned[0]);
     expect([victim.load.outstanding, thief.load.outstanding]).toEqual([1, moved.length]);
-    expect(stealing.moved).toBe(59);
+    expect(revocation.moved).toBe(59);
   });
 
   test("exclude calls that the worker has begun", () => {
@@ -447,13 +458,13 @@ describe("stolen calls", () => {
   });
 
   test("exclude cancelled calls, which never run", () => {
-    const { stealing, inFlight, victim, thief, send, waiting } = createPool();
+    const { stealing, revocation, inFlight, victim, thief, send, waiting } = createPool();
     const [, given, wanted] = send(victim, LONG_LOAD, 3);
     victim.begin();
     inFlight.reject(inFlight.callsOf().find(({ slot }) => slot === given)!, "given up");
     expect(stealing.rebalance()).toBe(true);
     expect(waiting(thief)).toEqual([wanted]);
-    expect(stealing.moved).toBe(1);
+    expect(revocation.moved).toBe(1);
     expect(victim.load.outstanding).toBe(1);
     expect(victim.begin()).toBe(false);
   });
@@ -492,7 +503,8 @@ describe("stolen calls", () => {
   });
 
   test("include a call with a message only if it can be sent again", () => {
-    const { stealing, inFlight, victim, thief, add, send, waiting, clock } = createPool();
+    const { stealing, revocation, inFlight, victim, thief, add, send, waiting, clock } =
+      createPool();
     const { endpoint, pair } = victim;
     send(victim, LONG_LOAD);
     victim.begin();
@@ -516,7 +528,7 @@ describe("stolen calls", () => {
     expect(receive(thief)).toEqual([new Uint8Array(64 * 1024).fill(moved.slot)]);
     expect(stealing.rebalance(clock.nowMs)).toBe(false);
     expect(inFlight.callsOf(victim.id)).toContain(kept);
-    expect(stealing.moved).toBe(1);
+    expect(revocation.moved).toBe(1);
   });
 
   test("a damaged ring fails its lane", () => {
@@ -533,21 +545,21 @@ describe("stolen calls", () => {
 
 describe("a retiring lane", () => {
   test("returns all calls it has not begun to the host", () => {
-    const { stealing, inFlight, victim, send, returned, waiting } = createPool({
+    const { revocation, inFlight, victim, send, returned, waiting } = createPool({
       victims: [{ capacity: 2 ** 18 }],
     });
     const [begun, ...others] = send(victim, load(1), 5000);
     victim.begin();
-    stealing.requeue(victim);
+    revocation.requeue(victim);
     expect(returned).toEqual([others]);
     expect(waiting(victim)).toEqual([]);
     expect(victim.load.outstanding).toBe(1);
     expect(inFlight.callsOf(victim.id).map(({ slot }) => slot)).toEqual([begun]);
-    expect(stealing.moved).toBe(4999);
+    expect(revocation.moved).toBe(4999);
   });
 
   test("begins no call after `revokeAll`, also none with a message", () => {
-    const { stealing, inFlight, victim, send, add, returned } = createPool();
+    const { revocation, inFlight, victim, send, add, returned } = createPool();
     const { endpoint, pair } = victim;
     send(victim, load(10), 3);
     victim.begin();
@@ -557,10 +569,10 @@ describe("a retiring lane", () => {
     victim.load.add(load(10));
     endpoint.sendNumber(1000, 0, 0x121, 0, 1); // nobody waits for it
     victim.load.add(UNKNOWN_LOAD);
-    stealing.revokeAll(victim);
+    revocation.revokeAll(victim);
     expect(victim.begin()).toBe(false);
     expect(victim.load.outstanding).toBe(1);
-    expect([inFlight.size, returned, stealing.moved]).toEqual([4, [], 0]); // they stay the lane's
+    expect([inFlight.size, returned, revocation.moved]).toEqual([4, [], 0]); // they stay the lane's
   });
 });
 

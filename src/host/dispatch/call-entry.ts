@@ -1,27 +1,44 @@
 /**
- * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets the observer follow a call
+ * Where the functions of `pool.call` hand their calls over: adds the captured context, and lets an observer follow a call
  * if anybody wants that. Otherwise it costs one check.
  */
 import type { Signature } from "../../codec/declared.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
-import type { Submitter } from "../dispatch/submitter.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Submitter } from "./submitter.ts";
 import type { CalledTask } from "../calls/queued-call.ts";
 import type { BindEnd } from "../calls/caller-context.ts";
 import type { PendingCall, Reject, Resolve } from "../calls/in-flight.ts";
-import { CallObserver, type CallObserverOptions } from "./call-observer.ts";
-import type { TracingChannel } from "../../runtimes/runtime.ts";
 import {
   DataCloneError,
   InvalidArgumentError,
   PayloadTooLargeError,
   StructError,
 } from "../../errors.ts";
-import { beginHere } from "./caller-stack.ts";
+import { beginHere } from "../calls/caller-stack.ts";
 import { dropArguments } from "../calls/feature.ts";
 import { UNKNOWN_ROW } from "../calls/call-counts.ts";
 import { withContext } from "../calls/with-context.ts";
 
-export interface CallEntryOptions extends CallObserverOptions {
+/** Follows calls from when they are made until they are settled. */
+export interface CallFollower {
+  /** Makes a call by `submit`. Returns it unless it is over. */
+  submit(
+    task: string,
+    resolve: Resolve,
+    reject: Reject,
+    submit: (resolve: Resolve, reject: Reject) => PendingCall | undefined,
+    bindEnd?: BindEnd,
+  ): PendingCall | undefined;
+}
+
+export interface CallEntryOptions {
+  /** Whether anybody wants to follow calls at present. */
+  readonly watched: { readonly hasSubscribers: boolean };
+  readonly createFollower: () => CallFollower;
+  readonly dispatcher: Dispatcher;
+  /** Heddle's own folder, whose frames are left out of stacks. */
+  readonly ownFolder: string | undefined;
   /** The option `context`: what each call carries to its worker. */
   readonly capture: (() => unknown) | undefined;
   /** Declared types of each task, by its index. */
@@ -36,23 +53,21 @@ const OF_ARGUMENTS = [DataCloneError, InvalidArgumentError, PayloadTooLargeError
 export class CallEntry {
   readonly #options: CallEntryOptions;
   readonly #submitter: Submitter;
-  readonly #channel: TracingChannel;
-  readonly #isDebugging: boolean;
+  readonly #watched: { readonly hasSubscribers: boolean };
   readonly #capture: (() => unknown) | undefined;
   /** Made for the first call that is followed. */
-  #observer: CallObserver | undefined;
+  #follower: CallFollower | undefined;
 
   constructor(options: CallEntryOptions) {
     this.#options = options;
     this.#submitter = options.dispatcher.submitter;
-    this.#channel = options.channel;
-    this.#isDebugging = options.debug !== undefined;
+    this.#watched = options.watched;
     this.#capture = options.capture;
   }
 
   /** As `Submitter.submitPlain`, in a pool without the option `context`. */
   submitPlain(task: number, args: readonly unknown[], resolve: Resolve, reject: Reject): void {
-    if (this.#isDebugging || this.#channel.hasSubscribers) {
+    if (this.#watched.hasSubscribers) {
       this.submit(task, args, resolve, reject, PLAIN);
       return;
     }
@@ -75,13 +90,13 @@ export class CallEntry {
     const task = typeof called === "number" ? called : undefined;
     try {
       const sent = this.#capture === undefined ? args : this.carry(args, task);
-      if (!this.#isDebugging && !this.#channel.hasSubscribers) {
+      if (!this.#watched.hasSubscribers) {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
       const { name } = typeof called === "number" ? names[called % names.length]! : called;
-      this.#observer ??= new CallObserver(this.#options);
-      return this.#observer.submit(
+      this.#follower ??= this.#options.createFollower();
+      return this.#follower.submit(
         name,
         resolve,
         reject,

@@ -1,6 +1,5 @@
 /** Stacks of callers: a promise that rejects shows only where its error was made. */
-import { Error, WeakSet } from "../../builtins.ts";
-
+import { Error } from "../../builtins.ts";
 import { isFrame } from "../../realm/caller-stack.ts";
 
 const StackError = Error as unknown as { stackTraceLimit: number };
@@ -33,25 +32,3 @@ export function beginHere(error: Error, ownFolder: string | undefined): void {
 
 /** The frame of a Promise whose executor is heddle's. */
 const OF_PROMISE = /^\s*at (?:new )?Promise \(/;
-
-const shown = new WeakSet<object>();
-
-/** `reason` with these frames after those of its own stack, if it has one that can be read and changed. */
-export function withCaller(reason: unknown, task: string, caller: string): unknown {
-  try {
-    addFrames(reason, task, caller);
-  } catch {
-    // A getter or a trap of the reason: it is rejected with as it is.
-  }
-  return reason;
-}
-
-function addFrames(reason: unknown, task: string, caller: string): void {
-  if (typeof reason !== "object" || reason === null || shown.has(reason)) return;
-  const { stack } = reason as { readonly stack?: unknown };
-  if (typeof stack !== "string" || !Reflect.isExtensible(reason)) return;
-  const value = `${stack}\n    --- called as ${task}() ---\n${caller}`;
-  if (Reflect.defineProperty(reason, "stack", { value, configurable: true, writable: true })) {
-    shown.add(reason);
-  }
-}
