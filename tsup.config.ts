@@ -98,7 +98,11 @@ export default defineConfig(({ dts }) => [
   {
     ...common,
     // For bundlers, by the condition `module`: by the smaller its files are, the more of them a bundle can leave out.
-    entry: Object.assign({}, entries, ...workers) as Record<string, string>,
+    // A file of its own for `task`, which would share one with the code for structs.
+    entry: Object.assign({ declare: "src/features/task.ts" }, entries, ...workers) as Record<
+      string,
+      string
+    >,
     outDir: "dist/bundle",
     dts: false,
     format: ["esm"],

@@ -259,7 +259,9 @@ function createEarlyCalls(
             submit(resolve, reject);
           });
       };
-      const first = changing(early, given, undefined, spec.runtime.isPromise);
+      const first = given === NO_OPTIONS
+        ? early
+        : changing(early, given, undefined, spec.runtime.isPromise);
       let late: Call | undefined;
       return (...args) => {
         if (isPlainTask && given === NO_OPTIONS) {
@@ -325,7 +327,7 @@ function changing(
   declared: DeclaredValues | undefined,
   isPromise: Runtime["isPromise"],
 ): Call {
-  const change = changeOf(given);
+  const change = given === NO_OPTIONS ? undefined : changeOf(given);
   if (change === undefined) return call;
   return (...args) => {
     const changed = change(args, given, declared, isPromise);

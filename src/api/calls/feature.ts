@@ -33,10 +33,3 @@ export const returns: Omit<ReturnFeature, "name"> = {};
 export function streamsOf(parts: StreamParts): StreamCalls {
   return parts.part(returns.streams as never) as StreamCalls;
 }
-
-/** Attaches what a feature adds to the calls of pools. */
-export function useReturns({ callGenerator, callEarly, streams }: ReturnFeature): void {
-  if (streams !== undefined) Object.assign(returns, { streams });
-  if (callGenerator !== undefined) Object.assign(returns, { callGenerator });
-  if (callEarly !== undefined) Object.assign(returns, { callEarly });
-}

@@ -2,7 +2,7 @@
 import { checkInteger, checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { CallOptions, TaskOptions } from "./call-option-types.ts";
+import type { CallOptions } from "./call-option-types.ts";
 import {
   type CallOption,
   type CallOptionName,
@@ -53,10 +53,7 @@ const OWN: { readonly [Name in CallOptionName]?: CallOption } = {
 
 type Added = { readonly [Name in CallOptionName]?: CallOption };
 
-const optionOf = (name: CallOptionName, added: Added): CallOption | undefined =>
-  OWN[name] ?? added[name];
-
-const isOption = (name: CallOptionName): boolean => optionOf(name, callOptions) !== undefined;
+const isOption = (name: CallOptionName): boolean => (OWN[name] ?? callOptions[name]) !== undefined;
 
 /** The names of the options of `task()`, and those of `with()`. */
 export const taskOptionNames = (): readonly string[] => TASK_OPTIONS.filter(isOption);
@@ -70,12 +67,10 @@ export function checkCallOptions(options: unknown): GivenCall {
     );
   }
   checkKeys("with()", options, callOptionNames());
-  const given = ownOf<CallOptions>(options);
-  const settings: GivenCall = {};
-  if (given.transfer !== undefined) {
-    optionOf("transfer", callOptions)!.check(given.transfer, settings);
-  }
-  return checkInto(settings, given, callOptions);
+  const { transfer } = ownOf<CallOptions>(options);
+  const moved: GivenCall = {};
+  if (transfer !== undefined) callOptions["transfer"]!.check(transfer, moved);
+  return { ...settingsOf(options), ...moved };
 }
 
 /** No options. */
@@ -88,7 +83,8 @@ export function mergeOptions(earlier: GivenCall, later: GivenCall): GivenCall {
   for (const name in earlier) {
     const merge = callOptions[name]?.merge;
     const key = name as keyof GivenCall;
-    if (merge !== undefined) merged[name] = merge(earlier[key] as never, later[key] as never);
+    if (merge === undefined || earlier[key] === undefined) continue;
+    merged[name] = merge(earlier[key] as never, later[key] as never);
   }
   return merged as GivenCall;
 }
@@ -104,17 +100,11 @@ export function changeOf(given: GivenCall): ChangeArguments | undefined {
 
 /** Converts own properties of `options` to settings and ignores inherited ones. `added`: what features have added. */
 export function settingsOf(options: object, added: Added = callOptions): GivenCall {
-  return checkInto({}, ownOf<CallOptions & TaskOptions>(options), added);
-}
-
-function checkInto(
-  settings: GivenCall,
-  given: { readonly [Name in CallOptionName]?: unknown },
-  added: Added,
-): GivenCall {
+  const given: { readonly [Name in CallOptionName]?: unknown } = ownOf(options);
+  const settings: GivenCall = {};
   for (const name of CHECKED) {
     const value = given[name];
-    if (value !== undefined) optionOf(name, added)?.check(value, settings);
+    if (value !== undefined) (OWN[name] ?? added[name])?.check(value, settings);
   }
   return settings;
 }

@@ -8,7 +8,7 @@ import type { DeclaredValues } from "../../codec/declared.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { CallOptions, TaskOptions } from "./call-option-types.ts";
 import type { PoolOptions } from "./pool-options.ts";
-import type { Check, OptionsRuntime, Resolving } from "./resolved-options.ts";
+import type { Check, Resolving } from "./resolved-options.ts";
 
 /** What the options of calls stand for, with the objects that move. */
 export interface GivenCall extends GivenSettings {
@@ -38,28 +38,23 @@ export interface CallOption {
 
 export type CallOptionName = keyof CallOptions | keyof TaskOptions;
 
+interface Variable {
+  readonly name: string;
+  /** Sets what its text stands for. */
+  readonly use: (text: string, to: Resolving) => void;
+}
+
 /** What a feature adds to the options. */
 export interface OptionFeature {
   readonly name: string;
   /** Options of `createPool`. They are checked if they are given, in the kernel's order. */
   readonly options?: { readonly [Name in keyof PoolOptions]?: Check };
-  /** What an option of a pool stands for that is not given, where the runtime decides that. */
-  readonly absentOptions?: {
-    readonly [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime) => void;
-  };
+  /** Variables of the environment that stand for options of a pool that are not given. */
+  readonly variables?: { readonly [Name in keyof PoolOptions]?: Variable };
   readonly callOptions?: { readonly [Name in CallOptionName]?: CallOption };
 }
 
 /** By name: the options that features have added. */
 export const poolOptions: { [Name in keyof PoolOptions]?: Check } = Object.create(null);
-export const absentOptions: {
-  [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime) => void;
-} = Object.create(null);
+export const variables: { [Name in keyof PoolOptions]?: Variable } = Object.create(null);
 export const callOptions: Record<string, CallOption> = Object.create(null);
-
-/** Attaches the options of a feature. */
-export function useOptions(feature: OptionFeature): void {
-  Object.assign(poolOptions, feature.options);
-  Object.assign(absentOptions, feature.absentOptions);
-  Object.assign(callOptions, feature.callOptions);
-}

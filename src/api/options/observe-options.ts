@@ -28,10 +28,7 @@ export interface ResolvedObserving {
   readonly context: { readonly capture: () => unknown; readonly run: string } | undefined;
 }
 
-/** Name of the environment variable that stands for the option `debug`. */
-export const DEBUG_VARIABLE = "HEDDLE_DEBUG";
-
-/** A list of topics with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
+/** The topics of the variable HEDDLE_DEBUG: a list with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
 export function debugOf(variable: string): readonly DebugTopic[] | undefined {
   if (["", "0", "false"].includes(variable)) return undefined;
   const words = variable.split(",").map((word) => word.trim());

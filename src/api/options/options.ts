@@ -14,7 +14,7 @@ import {
 import { callOptionNames } from "./call-options.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { absentOptions, poolOptions } from "./feature.ts";
+import { poolOptions, variables } from "./feature.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
@@ -127,8 +127,6 @@ const OWN: { readonly [Name in keyof PoolOptions]?: Check | undefined } = {
   mapError: (value, to) => to.mapError = checkMapError(value),
 };
 
-const isOption = (name: string): boolean => Object.hasOwn(OWN, name) || name in poolOptions;
-
 /** Checks `options` and fills in the defaults. What is not given runs no check. Throws InvalidArgumentError. */
 export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): ResolvedOptions {
   if (!isRecord(options)) {
@@ -136,17 +134,24 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
       `createPool() takes an object of options, got ${show(options)}.`,
     );
   }
-  for (const key of Object.keys(options)) if (!isOption(key)) refuseUnknown(options);
+  for (const key of Object.keys(options)) {
+    if (!Object.hasOwn(OWN, key) && !(key in poolOptions)) refuseUnknown(options);
+  }
   const given = Object.create(null) as { -readonly [Key in keyof Given]: Given[Key] };
   for (const name of ORDER) if (Object.hasOwn(options, name)) given[name] = options[name];
-  const { cores, refuseLimits } = runtime;
+  const { cores, refuseLimits, sharesMemory = true } = runtime;
+  if (!sharesMemory && given.transport === undefined) given.transport = "auto";
   const resolved = { ...DEFAULTS, maxAbandonedThreads: cores } as Resolving;
   if (given.budget !== undefined) poolOptions.budget!(given.budget, resolved, given, runtime);
   Object.assign(resolved, checkThreads(given, cores, resolved.budget));
   for (const name of ORDER) {
     const value = given[name];
-    if (value === undefined) absentOptions[name]?.(resolved, runtime);
-    else (OWN[name] ?? poolOptions[name])?.(value, resolved, given, runtime);
+    const variable = variables[name];
+    if (value !== undefined) (OWN[name] ?? poolOptions[name])?.(value, resolved, given, runtime);
+    else if (variable !== undefined) {
+      const text = runtime.env?.(variable.name);
+      if (text !== undefined) variable.use(text, resolved);
+    }
   }
   const { resourceLimits, permission } = given;
   if (resourceLimits !== undefined || permission !== undefined) {
@@ -158,7 +163,8 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
 /** Throws for a key that is no option. */
 function refuseUnknown(options: object): void {
   const name = callOptionNames().find((name) => Object.hasOwn(options, name));
-  if (name === undefined) return checkKeys("createPool()", options, ORDER.filter(isOption));
+  const known = ORDER.filter((key) => Object.hasOwn(OWN, key) || key in poolOptions);
+  if (name === undefined) return checkKeys("createPool()", options, known);
   throw new InvalidArgumentError(
     `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
   );

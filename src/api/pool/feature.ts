@@ -15,10 +15,10 @@ import type { Stealing, StealingOptions } from "../../host/schedule/stealing.ts"
 import type { TracingChannel } from "../../runtimes/runtime.ts";
 import type { ResolvedOptions } from "../options/resolved-options.ts";
 import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
-import { type OptionFeature, useOptions } from "../options/feature.ts";
-import { type ReturnFeature, useReturns } from "../calls/feature.ts";
-import { type SignatureFeature, useSignatures } from "../tasks/feature.ts";
-import { type MemberFeature, useMembers } from "./members.ts";
+import { callOptions, type OptionFeature, poolOptions, variables } from "../options/feature.ts";
+import { type ReturnFeature, returns } from "../calls/feature.ts";
+import { type SignatureFeature, signatures } from "../tasks/feature.ts";
+import { type MemberFeature, members } from "./members.ts";
 import type { PoolParts } from "./parts.ts";
 
 /** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
@@ -88,10 +88,14 @@ export function useInHost(features: readonly HostFeature[]): void {
     useCalls(feature);
     Object.assign(messages, feature.messages);
     Object.assign(makers, feature.workers);
-    useOptions(feature);
-    useSignatures(feature);
-    useReturns(feature);
-    useMembers(feature);
+    Object.assign(poolOptions, feature.options);
+    Object.assign(variables, feature.variables);
+    Object.assign(callOptions, feature.callOptions);
+    const { loadSignatures, callGenerator, callEarly, streams } = feature;
+    if (loadSignatures !== undefined) Object.assign(signatures, { loadSignatures });
+    if (callGenerator !== undefined) Object.assign(returns, { callGenerator, callEarly });
+    if (streams !== undefined) Object.assign(returns, { streams });
+    Object.assign(members, feature.members);
     Object.assign(provided, feature.provides);
     if (feature.sharedBytes !== undefined) sharedBytes[feature.name] = feature.sharedBytes;
     Object.assign(records, feature.records);

@@ -41,8 +41,3 @@ export interface MemberFeature {
 
 /** By name. */
 export const members: Record<string, Member> = Object.create(null);
-
-/** Attaches the members of a feature. */
-export function useMembers(feature: MemberFeature): void {
-  Object.assign(members, feature.members);
-}

@@ -4,7 +4,7 @@ import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import type { TaskOptions } from "../options/call-option-types.ts";
 import { settingsOf, taskOptionNames } from "../options/call-options.ts";
-import { useOptions } from "../options/feature.ts";
+import { callOptions } from "../options/feature.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
@@ -36,7 +36,7 @@ export function declareTask(
       `task() needs a function \`f\` that can be called, got the class ${definition.f.name}.`,
     );
   }
-  for (const feature of features) useOptions(feature);
+  for (const feature of features) Object.assign(callOptions, feature.callOptions);
   const further = features.flatMap(({ taskOptions = [] }) => taskOptions);
   const known = ["f", ...further, "abortSignal", "place", ...taskOptionNames()];
   checkKeys("task()", definition, known);
@@ -45,7 +45,7 @@ export function declareTask(
   const caller = place ?? callPlaceOf(task);
   const made: Task = {
     f,
-    ...declarationOf(given),
+    ...declarationOf(features, given),
     [TASK]: { location: caller?.module, place: caller?.place, ...declared },
   };
   if (caller?.place !== undefined) noteDeclared(caller.place, made);
@@ -58,7 +58,7 @@ export function declareImported(
   importTask: (source: never) => unknown,
   source: object,
 ): ImportedTask {
-  for (const feature of features) useOptions(feature);
+  for (const feature of features) Object.assign(callOptions, feature.callOptions);
   const { href, name = "default", place, ...given } = Object(source) as Parts & {
     readonly href?: unknown;
     readonly name?: unknown;
@@ -73,7 +73,7 @@ export function declareImported(
   return {
     href: location,
     name,
-    ...declarationOf(given),
+    ...declarationOf(features, given),
     [TASK]: { location, base: (place ?? callPlaceOf(importTask))?.module, ...declared },
   };
 }
@@ -92,8 +92,12 @@ function declare(
 }
 
 /** Checks the other options. Throws InvalidArgumentError. */
-function declarationOf(given: object): TaskDeclaration {
+function declarationOf(features: readonly TaskFeature[], given: object): TaskDeclaration {
   const { args, returns, abortSignal, ...options } = ownOf(given) as TaskOptions & TaskDeclaration;
+  for (const { taskOptions = [] } of features) {
+    // Hosts get the options, but not schemas, which have functions.
+    for (const name of taskOptions) Reflect.deleteProperty(options, name);
+  }
   settingsOf(options);
   hasSignal(abortSignal);
   return { options, args, returns, abortSignal };

@@ -34,9 +34,4 @@ export interface SignatureFeature {
 }
 
 /** What a feature has added. */
-export const signatures: { load: SignatureFeature["loadSignatures"] } = { load: undefined };
-
-/** Attaches what a feature adds to the tasks of a host. */
-export function useSignatures({ loadSignatures }: SignatureFeature): void {
-  signatures.load = loadSignatures ?? signatures.load;
-}
+export const signatures: Omit<SignatureFeature, "name"> = {};

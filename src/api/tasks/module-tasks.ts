@@ -44,12 +44,13 @@ export class ModuleTasks {
       if (descriptions.every(({ declares }) => declares === undefined)) {
         return this.#addAll(descriptions);
       }
-      if (signatures.load === undefined) {
+      const { loadSignatures } = signatures;
+      if (loadSignatures === undefined) {
         throw new InvalidArgumentError(
           "they declare shapes, and this heddle has no feature structs",
         );
       }
-      return signatures.load().then((rebuild) =>
+      return loadSignatures().then((rebuild) =>
         // Another worker may have been quicker.
         this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuild)
       ).catch((cause) => this.#unusable(cause));

@@ -1,5 +1,4 @@
 /** Lanes without shared memory: the host's side. */
-import type { Resolving } from "../../api/options/resolved-options.ts";
 import { checkTransport } from "../../api/options/transport.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { connectMirrored } from "../../host/workers/mirrored-connection.ts";
@@ -7,21 +6,14 @@ import type { WorkerEvents } from "../../host/workers/supervisor-events.ts";
 import type { ThreadLane } from "../../host/workers/thread-lane.ts";
 import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
 
-function resolveTransport(value: unknown, to: Resolving, sharesMemory = true): void {
-  to.transport = checkTransport(value, sharesMemory, to.metrics);
-  // Without shared memory only a turn of the event loop brings anything, so nobody spins.
-  if (to.transport === "messages") to.spinMs = 0;
-}
-
 export const mirror: HostFeature = {
   name: "mirror",
 
   options: {
-    transport: (value, to, _given, { sharesMemory }) => resolveTransport(value, to, sharesMemory),
-  },
-  absentOptions: {
-    transport: (to, { sharesMemory }) => {
-      if (sharesMemory === false) resolveTransport("auto", to, false);
+    transport: (value, to, _given, { sharesMemory = true }) => {
+      to.transport = checkTransport(value, sharesMemory, to.metrics);
+      // Without shared memory only a turn of the event loop brings anything, so nobody spins.
+      if (to.transport === "messages") to.spinMs = 0;
     },
   },
 

@@ -1,11 +1,6 @@
 /** What watches a pool: its events, statistics, debug output, metrics, tracing, contexts. */
 import { PoolListeners } from "../../api/observe/pool-events.ts";
-import {
-  checkContext,
-  checkDebug,
-  DEBUG_VARIABLE,
-  debugOf,
-} from "../../api/options/observe-options.ts";
+import { checkContext, checkDebug, debugOf } from "../../api/options/observe-options.ts";
 import type { HostFeature } from "../../api/pool/feature.ts";
 import { CHANNEL, createFollower, observe as prepare } from "../../api/pool/observing.ts";
 import { readStatistics } from "../../api/pool/pool-statistics.ts";
@@ -23,12 +18,7 @@ export const observe: HostFeature = {
     debug: (value, to) => to.debug = checkDebug(value),
     context: (value, to, { inliner }) => to.context = checkContext(value, inliner),
   },
-  absentOptions: {
-    debug: (to, { env }) => {
-      const variable = env?.(DEBUG_VARIABLE);
-      if (variable !== undefined) to.debug = debugOf(variable);
-    },
-  },
+  variables: { debug: { name: "HEDDLE_DEBUG", use: (text, to) => to.debug = debugOf(text) } },
 
   members: {
     addEventListener: (access) => listenersOf(access).add,
