@@ -8,7 +8,12 @@ const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 export default defineConfig({
   test: {
     include: ["{tests,benchmarks,scripts}/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ".package-test/**", ".without-test/**", ...(isNode ? [] : onNode)],
+    exclude: [
+      "**/node_modules/**",
+      ".package-test/**",
+      ".without-test/**",
+      ...(isNode ? [] : onNode),
+    ],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Two cores, and most files start workers of their own.

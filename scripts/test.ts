@@ -201,7 +201,7 @@ const conformance = (...names: readonly string[]): string[] =>
 const alone = { isParallel: true };
 const unit = (...names: readonly string[]): string[] => names.map((name) => `tests/unit/${name}`);
 /** What engines and runtimes do differently: values, memory, waiting. */
-const ofRuntime = unit("codec", "lane", "ring", "runtimes", "shared", "streams", "sync");
+const ofRuntime = unit("codec", "features", "lane", "ring", "runtimes", "shared", "sync");
 /** What is true of files is asked once. */
 const modules = isFull
   ? ["tests/unit", "--exclude=tests/unit/project/**", "tests/order"]

@@ -37,12 +37,25 @@ export function withDependents(names: readonly string[]): readonly string[] {
   return [...gone];
 }
 
-/** The text without the statements that import or export what is in the folders of `names`, and without their names in lists. */
+const features: string = join(root, "src/features");
+
+/** The folder of each feature, from `src/features`. */
+const folders: ReadonlyMap<string, string> = new Map(
+  readdirSync(features, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    .flatMap(({ name: group }) =>
+      readdirSync(join(features, group)).map((name) => [
+        name === "rare" ? "values" : name,
+        `${group}/${name}`,
+      ])
+    ),
+);
+
+/** The text without the statements that import or export what is in these folders, and without the features' names in lists. */
 function strip(text: string, names: readonly string[]): string {
   let result = text;
   for (const name of names) {
     const from = new RegExp(
-      `^(?:import|export)\\b[^;"]*?from "[^"]*/?features/${name}/[^"]+";\\n|^import \\{ \\w+ \\} from "\\./${name}/[^"]+";\\n`,
+      `^(?:import|export)\\b[^;"]*?from "\\./(?:features/)?${folders.get(name)}/[^"]+";\\n`,
       "gm",
     );
     result = result.replace(from, "").replace(new RegExp(`^  ${name},\\n`, "gm"), "");
@@ -64,7 +77,9 @@ export function copyWithout(names: readonly string[]): string {
   cpSync(join(root, "tests/kernel"), join(folder, "tests/kernel"), { recursive: true });
   cpSync(join(root, "vitest.config.ts"), join(folder, "vitest.config.ts"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  for (const name of gone) rmSync(join(folder, "src/features", name), { recursive: true });
+  for (const name of gone) {
+    rmSync(join(folder, "src/features", folders.get(name)!), { recursive: true });
+  }
   const lists = ["features/host.ts", "features/worker.ts", "features/task.ts"];
   const entries = readdirSync(join(folder, "src")).filter((file) => /^mod.*\.ts$/.test(file));
   for (const file of [...lists, ...entries]) {

@@ -12,7 +12,7 @@
  *
  * @module
  */
-import "./lane/mirror/install.ts";
+import "./features/workers/mirror/install.ts";
 import "./mod-worker.ts";
 import { expectModule, serveModule } from "./realm/served-modules.ts";
 

@@ -17,7 +17,7 @@
  *
  * @module
  */
-import "./lane/mirror/install.ts";
+import "./features/workers/mirror/install.ts";
 import type { CreatePool } from "./api/pool/pool.ts";
 import { createPool as createAnyPool } from "./features/create-pool.ts";
 import type { PoolOptions } from "./api/options/pool-options.ts";

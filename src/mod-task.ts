@@ -13,7 +13,7 @@
  *
  * @module
  */
-export { borrow, type Borrowed } from "./codec/kinds/borrow.ts";
+export { borrow, type Borrowed } from "./features/values/rare/borrow.ts";
 export type {
   ArrayField,
   ArrayView,
@@ -30,7 +30,7 @@ export type {
   Struct,
   StructView,
   Utf8Field,
-} from "./codec/struct/field-types.ts";
+} from "./features/values/structs/codec/field-types.ts";
 export {
   array,
   bool,
@@ -48,23 +48,32 @@ export {
   u64,
   u8,
   utf8,
-} from "./codec/struct/schema.ts";
-export { type ArgumentSchema, view, type ViewArgument } from "./codec/struct/declaration.ts";
-export { Envelope, transfer } from "./codec/kinds/wrappers.ts";
+} from "./features/values/structs/codec/schema.ts";
+export {
+  type ArgumentSchema,
+  view,
+  type ViewArgument,
+} from "./features/values/structs/codec/declaration.ts";
+export { Envelope, transfer } from "./features/values/rare/wrappers.ts";
 export { onTeardown } from "./api/tasks/teardown.ts";
 export {
   type CurrentPool,
   currentPool,
   type NestedCall,
   type NestedSyncCall,
-} from "./api/calls/current-pool.ts";
-export type { Callback } from "./api/calls/callback.ts";
-export { type AnyHostFunctions, type Host, host, type HostFunctions } from "./api/tasks/host.ts";
-export type { NestedOptions } from "./api/options/nested-options.ts";
+} from "./features/calls/requests/task/current-pool.ts";
+export type { Callback } from "./features/calls/requests/callback-of-host.ts";
+export {
+  type AnyHostFunctions,
+  type Host,
+  host,
+  type HostFunctions,
+} from "./features/calls/requests/task/host.ts";
+export type { NestedOptions } from "./features/calls/requests/task/nested-options.ts";
 export { emit, workerInfo } from "./api/tasks/worker-info.ts";
 export type { WorkerInfo } from "./realm/worker-realm.ts";
 export { task } from "./features/task.ts";
 export type { PlaceOption, Task } from "./api/tasks/task-types.ts";
-export type { StandardSchema } from "./api/tasks/standard-schema.ts";
+export type { StandardSchema } from "./features/values/structs/standard-schema.ts";
 export { type CallPlace, callPlaceOf } from "./realm/call-site.ts";
 export type { Priority, TaskOptions } from "./api/options/call-option-types.ts";

@@ -18,32 +18,40 @@
  *
  * @module
  */
-export { ResultStream } from "./host/streams/result-stream.ts";
-export { type Items, type MapOptions, MappedResults } from "./api/map/map.ts";
+export { ResultStream } from "./features/calls/streams/host/result-stream.ts";
+export { type Items, type MapOptions, MappedResults } from "./features/calls/map/host/map.ts";
 export { createPool } from "./features/create-pool.ts";
 export { isMain } from "./api/pool/pool.ts";
 export type { Pool } from "./api/pool/pool-types.ts";
-export type { PoolEvents } from "./api/observe/pool-events.ts";
-export type { CpuProfile, CpuProfileNode, ProfileOptions } from "./api/observe/profile.ts";
+export type { PoolEvents } from "./features/watching/observe/host/pool-events.ts";
+export type {
+  CpuProfile,
+  CpuProfileNode,
+  ProfileOptions,
+} from "./features/watching/profile/host/profile.ts";
 export type {
   PoolStatistics,
   TaskStatistics,
   TimeStatistics,
   WorkerStatistics,
-} from "./api/pool/pool-statistics.ts";
-export type { ContextOptions } from "./api/options/observe-options.ts";
-export type { DebugTopic } from "./host/observe/debug-log.ts";
+} from "./features/watching/observe/host/pool-statistics.ts";
+export type { ContextOptions } from "./features/watching/observe/host/observe-options.ts";
+export type { DebugTopic } from "./features/watching/observe/host/debug-log.ts";
 export * from "./mod-task.ts";
-export type { BalancerFunction, BalancerName, WorkerLoad } from "./host/schedule/balancers.ts";
+export type {
+  BalancerFunction,
+  BalancerName,
+  WorkerLoad,
+} from "./features/workers/balancers/balancers.ts";
 export {
   type ThreadBudget,
   threadBudget,
   type ThreadBudgetOptions,
-} from "./api/options/thread-budget.ts";
+} from "./features/workers/scaling/host/thread-budget.ts";
 export type { PoolOptions, ShutdownOptions } from "./api/options/pool-options.ts";
-export { callback } from "./api/calls/callback.ts";
-export type { HostOptions } from "./api/options/host-options.ts";
-export type { InlinerLimits } from "./host/dispatch/queue/inline-executor.ts";
+export { callback } from "./features/calls/requests/callback-of-host.ts";
+export type { HostOptions } from "./features/calls/requests/host/host-options.ts";
+export type { InlinerLimits } from "./features/workers/inline/host/inline-executor.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type { WorkerOptions } from "./api/options/worker-options.ts";
@@ -92,5 +100,10 @@ export {
   WorkerStartError,
 } from "./errors.ts";
 export type { BroadcastOptions, CallOptions } from "./api/options/call-option-types.ts";
-export type { ScopeOptions } from "./api/options/scope-options.ts";
-export type { Joinable, Joined, OpenScope, PoolScope } from "./api/scopes/scope-types.ts";
+export type { ScopeOptions } from "./features/calls/scopes/scope-options.ts";
+export type {
+  Joinable,
+  Joined,
+  OpenScope,
+  PoolScope,
+} from "./features/calls/scopes/scope-types.ts";

@@ -3,7 +3,7 @@ import {
   type Histogram,
   type Percentiles,
   percentilesOf,
-} from "../../src/metering/log-histogram.ts";
+} from "../../src/features/watching/observe/log-histogram.ts";
 
 interface Reading {
   readonly seconds: number;

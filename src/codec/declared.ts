@@ -14,7 +14,7 @@ export interface FixedInput {
 }
 
 /** Writes and reads the values of one declaration (`struct/struct-codec.ts`). */
-export interface DeclaredCodec {
+interface DeclaredCodec {
   /** Bytes of the fixed part, a multiple of 8: the minimum size of a value. */
   readonly fixedBytes: number;
   /** Whether every value takes exactly `fixedBytes`. */

@@ -10,7 +10,7 @@ import type { Writer } from "./writer.ts";
 export type ReadValue = (reader: Reader, at: number, word: number) => unknown;
 
 /** Writes a value at `at` and returns its end; -1: the value is of another kind. `prototype`: the prototype of an object. */
-export type WriteValue = (
+type WriteValue = (
   writer: Writer,
   value: unknown,
   prototype: object | null,

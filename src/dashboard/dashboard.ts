@@ -1,6 +1,6 @@
 /** `dashboard()`: a page about pools and their metrics, as a handler of requests for any server. */
 import { JSON, URL } from "../builtins.ts";
-import type { PoolStatistics } from "../api/pool/pool-statistics.ts";
+import type { PoolStatistics } from "../features/watching/observe/host/pool-statistics.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { PAGE } from "./page.ts";
 import { PROMETHEUS_TYPE, toPrometheus } from "./prometheus.ts";

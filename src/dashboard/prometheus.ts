@@ -2,7 +2,10 @@
  * Statistics of pools in Prometheus' text format, version 0.0.4: the lines of one metric stand together, after its help and
  * its type.
  */
-import type { PoolStatistics, TimeStatistics } from "../api/pool/pool-statistics.ts";
+import type {
+  PoolStatistics,
+  TimeStatistics,
+} from "../features/watching/observe/host/pool-statistics.ts";
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

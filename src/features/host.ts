@@ -1,21 +1,21 @@
 /** The features of a host: one line each. Without its line and its folder, everything else works as before. */
-import { balancers } from "./balancers/host.ts";
-import { inline } from "./inline/host.ts";
-import { keys } from "./keys/host.ts";
-import { limits } from "./limits/host.ts";
-import { map } from "./map/host.ts";
-import { mirror } from "./mirror/host.ts";
-import { observe } from "./observe/host.ts";
-import { profile } from "./profile/host.ts";
-import { queue } from "./queue/host.ts";
-import { requests } from "./requests/host.ts";
-import { scaling } from "./scaling/host.ts";
-import { scopes } from "./scopes/host.ts";
-import { stealing } from "./stealing/host.ts";
-import { streams } from "./streams/host.ts";
-import { structs } from "./structs/host.ts";
-import { sync } from "./sync/host.ts";
-import { values } from "./values/host.ts";
+import { balancers } from "./workers/balancers/host.ts";
+import { inline } from "./workers/inline/host.ts";
+import { keys } from "./calls/keys/host.ts";
+import { limits } from "./calls/limits/host.ts";
+import { map } from "./calls/map/host.ts";
+import { mirror } from "./workers/mirror/host.ts";
+import { observe } from "./watching/observe/host.ts";
+import { profile } from "./watching/profile/host.ts";
+import { queue } from "./calls/queue/host.ts";
+import { requests } from "./calls/requests/host.ts";
+import { scaling } from "./workers/scaling/host.ts";
+import { scopes } from "./calls/scopes/host.ts";
+import { stealing } from "./workers/stealing/host.ts";
+import { streams } from "./calls/streams/host.ts";
+import { structs } from "./values/structs/host.ts";
+import { sync } from "./calls/sync/host.ts";
+import { values } from "./values/rare/host.ts";
 import type { HostFeature } from "../api/pool/feature.ts";
 
 export const hostFeatures: readonly HostFeature[] = [

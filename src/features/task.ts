@@ -1,10 +1,10 @@
 /** `task` and `importTask`, with the features of declarations: one line each in the list. */
-import type { Fields, Infer, Struct } from "../codec/struct/field-types.ts";
-import type { ArgumentSchema } from "../codec/struct/declaration.ts";
+import type { Fields, Infer, Struct } from "./values/structs/codec/field-types.ts";
+import type { ArgumentSchema } from "./values/structs/codec/declaration.ts";
 import type { TaskOptions } from "../api/options/call-option-types.ts";
 import { declareImported, declareTask } from "../api/tasks/declare.ts";
 import type { TaskFeature } from "../api/tasks/feature.ts";
-import type { AnySchema, SchemaInput, SchemaOutput } from "../api/tasks/standard-schema.ts";
+import type { AnySchema, SchemaInput, SchemaOutput } from "./values/structs/standard-schema.ts";
 import type {
   AbortableArgumentsDefinition,
   AbortableTaskOptions,
@@ -27,9 +27,9 @@ import type {
   WithoutSignal,
 } from "../api/tasks/task-types.ts";
 import { withStackAbove } from "../realm/caller-stack.ts";
-import { limits } from "./limits/task.ts";
-import { streams } from "./streams/task.ts";
-import { structs } from "./structs/task.ts";
+import { limits } from "./calls/limits/task.ts";
+import { streams } from "./calls/streams/task.ts";
+import { structs } from "./values/structs/task.ts";
 
 const taskFeatures: readonly TaskFeature[] = [
   limits,

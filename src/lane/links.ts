@@ -5,8 +5,11 @@
 import type { RingConsumer } from "../ring/consumer.ts";
 import type { SpscRing } from "../ring/spsc-ring.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { HostMirror, HostMirrorOptions } from "./mirror/host-mirror.ts";
-import type { WorkerMirror, WorkerMirrorOptions } from "./mirror/worker-mirror.ts";
+import type { HostMirror, HostMirrorOptions } from "../features/workers/mirror/host/host-mirror.ts";
+import type {
+  WorkerMirror,
+  WorkerMirrorOptions,
+} from "../features/workers/mirror/worker/worker-mirror.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 
 export interface LaneLinks {

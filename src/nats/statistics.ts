@@ -1,5 +1,5 @@
 /** The public counters of callers and machines. */
-import type { PoolStatistics } from "../api/pool/pool-statistics.ts";
+import type { PoolStatistics } from "../features/watching/observe/host/pool-statistics.ts";
 
 /** A snapshot of the counters of a pool of machines. */
 export interface RemotePoolStatistics {

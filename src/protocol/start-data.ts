@@ -2,8 +2,8 @@
  * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
  * Plain data only: everything here is copied by structured clone.
  */
-import type { AnswerMessage, RequestMessage } from "./host-requests.ts";
-import type { MirrorMessage } from "../lane/mirror/mirror-message.ts";
+import type { AnswerMessage, RequestMessage } from "../features/calls/requests/messages.ts";
+import type { MirrorMessage } from "../features/workers/mirror/mirror-message.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
 
@@ -180,7 +180,7 @@ export type ArgumentMessage =
   );
 
 /** Worker to host: what its tasks want beside their responses. */
-export type TaskMessage = ArgumentMessage | RequestMessage;
+type TaskMessage = ArgumentMessage | RequestMessage;
 
 /** A batch in a message. */
 export interface PackedItems {

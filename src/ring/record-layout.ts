@@ -13,7 +13,7 @@
  *           publishing; afterwards one compare-exchange decides who owns the record:
  *             QUEUED → CLAIMED   by the consumer, which then runs it
  *             QUEUED → REVOKED   by the producer, which then sends it to another worker
- *           In the host's copy of a ring without shared memory (`lane/mirror/`) its only thread stores:
+ *           In the host's copy of a ring without shared memory (`features/workers/mirror/`) its only thread stores:
  *             QUEUED → SENT      the record is in the worker's copy too
  *           `sequence` counts the records of the ring (30 bits, wrapping), so a stale or scribbled
  *           record is recognised by its state word alone.

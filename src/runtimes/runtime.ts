@@ -311,7 +311,7 @@ export interface TracingChannel {
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
-  /** Whether threads can share memory. Otherwise each has a copy of its lane, which messages keep up to date (`lane/mirror/`). */
+  /** Whether threads can share memory. Otherwise each has a copy of its lane, which messages keep up to date (`features/workers/mirror/`). */
   readonly sharesMemory: boolean;
   /** Whether `memoryBytes` tells anything. */
   readonly measuresMemory: boolean;

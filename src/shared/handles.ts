@@ -1,6 +1,6 @@
 /**
  * Handles: objects of this thread over a buffer that all threads see. A handle that is sent arrives as a handle: the codec
- * sends an object with the key HANDLE as its kind and its buffer, and asks `globalThis` for the other way (codec/kinds/handles.ts).
+ * sends an object with the key HANDLE as its kind and its buffer, and asks `globalThis` for the other way (features/values/rare/handles.ts).
  */
 import { Error } from "../builtins.ts";
 import { HANDLE, type HandleParts } from "../realm/handles.ts";

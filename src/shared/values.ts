@@ -4,7 +4,7 @@ import { pack as packValue, unpack } from "../codec/codec.ts";
 import { Decoder } from "../codec/decoder.ts";
 import { Encoder } from "../codec/encoder.ts";
 import { useValues } from "../codec/feature.ts";
-import { rareValues } from "../codec/rare-values.ts";
+import { rareValues } from "../features/values/rare/rare-values.ts";
 import { refusal } from "../codec/support/refusal.ts";
 import { SharedBuffers } from "../codec/support/shared-buffers.ts";
 import { INT, NUMBER } from "../codec/tags.ts";

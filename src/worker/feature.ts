@@ -37,7 +37,7 @@ export interface WorkerFeature extends ValueFeature {
   readonly emit?: (value: unknown, core: WorkerCore) => void;
 }
 
-export type MessageHandler = (message: never, core: WorkerCore) => void;
+type MessageHandler = (message: never, core: WorkerCore) => void;
 
 export interface DeclaredSignature {
   readonly signature: Signature | undefined;

@@ -1,5 +1,5 @@
 /** Messages that the host has to get even while it blocks: on the payload port, where it looks for them. */
-import type { RequestMessage } from "../protocol/host-requests.ts";
+import type { RequestMessage } from "../features/calls/requests/messages.ts";
 import type { SharedMessage, WorkerMessage } from "../protocol/start-data.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 

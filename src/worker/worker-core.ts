@@ -28,7 +28,7 @@ export interface Loop {
 }
 
 /** What runs tasks, for features. */
-export interface Runner {
+interface Runner {
   /** Tasks whose promise has not settled, or whose result is sent in parts. */
   inFlight: number;
   /** Those of them that wait for others, and do not count for `maxConcurrency`. */

@@ -14,14 +14,14 @@ import {
 } from "../../src/lane/frame.ts";
 import { MAX_RESPONSES, Responses } from "../../src/host/dispatch/responses.ts";
 import { createSettings, type GivenSettings } from "../../src/host/calls/call-settings.ts";
-import { Cancellation } from "../../src/host/limits/cancellation.ts";
+import { Cancellation } from "../../src/features/calls/limits/host/cancellation.ts";
 import { InFlight, type PendingCall } from "../../src/host/calls/in-flight.ts";
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import type { Lane } from "../../src/host/lanes/lane.ts";
 import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
 import { LaneSet } from "../../src/host/lanes/lane-set.ts";
 import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
-import { Deadlines } from "../../src/host/limits/deadlines.ts";
+import { Deadlines } from "../../src/features/calls/limits/host/deadlines.ts";
 import { Revocation } from "../../src/host/schedule/revocation.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";

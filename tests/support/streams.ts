@@ -4,7 +4,7 @@ import {
   type BatchWriter,
   type ProducerOptions,
   StreamProducer,
-} from "../../src/streams/stream-producer.ts";
+} from "../../src/features/calls/streams/stream-producer.ts";
 
 export interface SentBatch {
   readonly items: readonly unknown[];

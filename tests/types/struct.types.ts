@@ -5,7 +5,7 @@ import type {
   InferInput,
   InferView,
   NumericArrayView,
-} from "../../src/codec/struct/field-types.ts";
+} from "../../src/features/values/structs/codec/field-types.ts";
 import {
   array,
   bool,
@@ -16,8 +16,8 @@ import {
   struct,
   u32,
   utf8,
-} from "../../src/codec/struct/schema.ts";
-import { codecOf } from "../../src/codec/struct/shape-of.ts";
+} from "../../src/features/values/structs/codec/schema.ts";
+import { codecOf } from "../../src/features/values/structs/codec/shape-of.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;

@@ -1,8 +1,8 @@
 /** The types of `pool.call` and `pool.broadcast`, derived from those of the tasks. Types only. */
-import type { Borrowed } from "../../codec/kinds/borrow.ts";
-import type { ResultStream } from "../../host/streams/result-stream.ts";
+import type { Borrowed } from "../../features/values/rare/borrow.ts";
+import type { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import type { HANDLE } from "../../realm/handles.ts";
-import type { AnyCallbackType } from "./callback.ts";
+import type { AnyCallbackType } from "../../features/calls/requests/callback-of-host.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-option-types.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 

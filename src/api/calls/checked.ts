@@ -1,6 +1,6 @@
 /** Calls whose argument the host checks before it is sent. */
 import { Promise } from "../../builtins.ts";
-import { isThenable } from "../../streams/is-thenable.ts";
+import { isThenable } from "../../protocol/is-thenable.ts";
 import type { HostTask } from "../tasks/pool-spec.ts";
 
 type Check = NonNullable<HostTask["check"]>;

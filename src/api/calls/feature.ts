@@ -1,6 +1,6 @@
 /** How a feature makes what calls return, where that is no plain promise. */
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
-import type { StreamCalls } from "../../host/streams/stream-calls.ts";
+import type { StreamCalls } from "../../features/calls/streams/host/stream-calls.ts";
 
 /** Makes a call. Returns it unless it is over already; throws the reason that there is none. */
 export type MakeCall = (resolve: Resolve, reject: Reject) => PendingCall | undefined;

@@ -11,7 +11,7 @@ import {
   type GivenCall,
 } from "./feature.ts";
 
-export type { CallOptions, Priority, TaskOptions } from "./call-option-types.ts";
+export type { CallOptions, TaskOptions } from "./call-option-types.ts";
 export type { GivenCall } from "./feature.ts";
 
 const COMMON_OPTIONS: readonly CallOptionName[] = [

@@ -1,12 +1,12 @@
 /** The options of `createPool` and of `shutdown`. Types only: `options.ts` checks them. */
-import type { BalancerFunction, BalancerName } from "../../host/schedule/balancers.ts";
-import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
-import type { DebugTopic } from "../../host/observe/debug-log.ts";
+import type { BalancerFunction, BalancerName } from "../../features/workers/balancers/balancers.ts";
+import type { InlinerLimits } from "../../features/workers/inline/host/inline-executor.ts";
+import type { DebugTopic } from "../../features/watching/observe/host/debug-log.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
-import type { HostOptions } from "./host-options.ts";
-import type { ContextOptions } from "./observe-options.ts";
-import type { ThreadBudget } from "./thread-budget.ts";
+import type { HostOptions } from "../../features/calls/requests/host/host-options.ts";
+import type { ContextOptions } from "../../features/watching/observe/host/observe-options.ts";
+import type { ThreadBudget } from "../../features/workers/scaling/host/thread-budget.ts";
 import type { PermissionMode } from "./worker-limits.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 

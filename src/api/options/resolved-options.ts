@@ -1,12 +1,12 @@
 /** The options of a pool with their values, and what checks them. Types only. */
-import type { BalancerFunction, BalancerName } from "../../host/schedule/balancers.ts";
-import type { InlinerLimits } from "../../host/dispatch/queue/inline-executor.ts";
-import type { PoolBudget, ShareLimits } from "../../host/scaling/thread-budget.ts";
+import type { BalancerFunction, BalancerName } from "../../features/workers/balancers/balancers.ts";
+import type { InlinerLimits } from "../../features/workers/inline/host/inline-executor.ts";
+import type { PoolBudget, ShareLimits } from "../../features/workers/scaling/host/pool-budget.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
-import type { ResolvedObserving } from "./observe-options.ts";
+import type { ResolvedObserving } from "../../features/watching/observe/host/observe-options.ts";
 import type { PoolOptions } from "./pool-options.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "../../features/workers/mirror/host/transport.ts";
 import type { ResolvedWorkerOptions } from "./worker-options.ts";
 
 /** Options that are merged into others. */

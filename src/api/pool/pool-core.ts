@@ -11,7 +11,7 @@ import {
   type WorkerLostError,
   WorkerStartError,
 } from "../../errors.ts";
-import type { PoolEvents } from "../observe/pool-events.ts";
+import type { PoolEvents } from "../../features/watching/observe/host/pool-events.ts";
 import type { TaskDescription } from "../../protocol/start-data.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";

@@ -1,11 +1,11 @@
 /** The public types of a pool. */
-import type { PoolEvents } from "../observe/pool-events.ts";
-import type { CpuProfile, ProfileOptions } from "../observe/profile.ts";
-import type { PoolStatistics } from "./pool-statistics.ts";
+import type { PoolEvents } from "../../features/watching/observe/host/pool-events.ts";
+import type { CpuProfile, ProfileOptions } from "../../features/watching/profile/host/profile.ts";
+import type { PoolStatistics } from "../../features/watching/observe/host/pool-statistics.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
-import type { Mappings } from "../map/map-types.ts";
-import type { OpenScope } from "../scopes/scope-types.ts";
+import type { Mappings } from "../../features/calls/map/host/map-types.ts";
+import type { OpenScope } from "../../features/calls/scopes/scope-types.ts";
 
 /**
  * A pool of workers for tasks: `Pool<typeof import("./tasks.ts")>` for those of a module, `Pool<typeof tasks>` for those of a

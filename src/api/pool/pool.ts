@@ -21,7 +21,7 @@ import { markCall, placeOf } from "../../realm/call-site.ts";
 import { captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
 import { SERVED_URL } from "../../realm/served-modules.ts";
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
-import { isGeneratorFunction } from "../../streams/generator-functions.ts";
+import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
 import { VERSION } from "../../version.ts";
 import { workerEntry } from "../../worker-entry.ts";
 import { currentRuntime } from "../../runtimes/current.ts";

@@ -4,7 +4,7 @@ import type { OptionFeature } from "../options/feature.ts";
 import type { Declared } from "./task-types.ts";
 
 /** The options that a declaration has beside those of calls, by name. */
-export type Declaration = Readonly<Record<string, unknown>>;
+type Declaration = Readonly<Record<string, unknown>>;
 
 /** What a feature adds to `task()` and `importTask()`. */
 export interface TaskFeature extends Pick<OptionFeature, "name" | "callOptions"> {

@@ -6,7 +6,7 @@ import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
 import type { Serve } from "../../worker/site.ts";
 import type { ResolvedOptions } from "../options/resolved-options.ts";
-import type { Check } from "./validation.ts";
+import type { Check } from "../../features/values/structs/validation.ts";
 
 /** A task as the host sees it. */
 export interface HostTask {

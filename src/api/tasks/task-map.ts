@@ -15,7 +15,7 @@ import {
   TASK,
   type Task,
 } from "./task-types.ts";
-import type { Check } from "./validation.ts";
+import type { Check } from "../../features/values/structs/validation.ts";
 
 /** The entry of a task map if it is a declared or imported task. */
 function declaredTask(entry: unknown): Task | ImportedTask | undefined {

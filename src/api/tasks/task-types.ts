@@ -5,13 +5,20 @@ import type {
   InferInput,
   InferView,
   Struct,
-} from "../../codec/struct/field-types.ts";
-import type { ArgumentSchema, ViewArgument } from "../../codec/struct/declaration.ts";
+} from "../../features/values/structs/codec/field-types.ts";
+import type {
+  ArgumentSchema,
+  ViewArgument,
+} from "../../features/values/structs/codec/declaration.ts";
 import type { Signature } from "../../codec/declared.ts";
 import type { CallPlace } from "../../realm/call-site.ts";
 import type { TaskOptions } from "../options/call-options.ts";
-import type { AnySchema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
-import type { Check } from "./validation.ts";
+import type {
+  AnySchema,
+  SchemaInput,
+  SchemaOutput,
+} from "../../features/values/structs/standard-schema.ts";
+import type { Check } from "../../features/values/structs/validation.ts";
 
 /** Any function. Its parameters are checked at each call. */
 // deno-lint-ignore no-explicit-any -- the one place where "any function" is meant

@@ -1,5 +1,10 @@
 /** Times of tasks, in milliseconds, as Piscina summarizes them. */
-import { bucketOf, HISTOGRAM_WORDS, MAX_VALUE, valueOf } from "../../metering/log-histogram.ts";
+import {
+  bucketOf,
+  HISTOGRAM_WORDS,
+  MAX_VALUE,
+  valueOf,
+} from "../../features/watching/observe/log-histogram.ts";
 
 /** Percentiles by their names in a summary. */
 const PERCENTILES: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
-import type { AnyCallback } from "../../codec/support/callback.ts";
-import type { AnyIterator } from "../../streams/stream-producer.ts";
+import type { AnyCallback } from "../../features/calls/requests/callback-value.ts";
+import type { AnyIterator } from "../../features/calls/streams/stream-producer.ts";
 import type { CallerContext } from "./caller-context.ts";
 
 /**
@@ -59,7 +59,7 @@ export interface CallSettings {
   readonly onEvent: ((value: unknown) => void) | undefined;
   /** Whether its result is a stream, which may be cancelled before a worker begins the call. */
   readonly isStream: boolean;
-  /** The streams among its arguments (host/streams/argument-sources.ts). */
+  /** The streams among its arguments (features/calls/streams/host/argument-sources.ts). */
   readonly streams: readonly AnyIterator[] | undefined;
   /** Whether the host blocks until the call is settled, so that it cannot run the task itself. */
   readonly isBlocking: boolean;

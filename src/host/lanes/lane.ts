@@ -1,7 +1,7 @@
 /** One worker as the host's scheduling sees it. `thread-lane.ts` is the implementation. */
 import type { Endpoint } from "../../lane/endpoint.ts";
 import type { LaneLoad } from "./lane-load.ts";
-import type { AnswerMessage } from "../../protocol/host-requests.ts";
+import type { AnswerMessage } from "../../features/calls/requests/messages.ts";
 import type { HostMessage } from "../../protocol/start-data.ts";
 import type { PayloadCredit } from "./payload-credit.ts";
 import type { Phase } from "./phase.ts";

@@ -5,7 +5,7 @@
 import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { PoolSize } from "../scaling/pool-size.ts";
+import type { PoolSize } from "./pool-size.ts";
 import type { Connect } from "./lane-connection.ts";
 import type { LaneOptions } from "./lane-options.ts";
 import type { SupervisorEvents } from "./supervisor-events.ts";
@@ -108,7 +108,7 @@ export interface WorkerMakers {
 }
 
 /** What workers on the host's thread are made of. */
-export interface HostWorkersGiven {
+interface HostWorkersGiven {
   readonly runtime: Runtime;
   /** The tasks that the host has, by index: functions or declared tasks. Undefined: its module is imported. */
   readonly known: readonly unknown[];

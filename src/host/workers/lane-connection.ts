@@ -9,7 +9,7 @@ import {
 } from "../../lane/layout.ts";
 import { Endpoint } from "../../lane/endpoint.ts";
 import { links } from "../../lane/links.ts";
-import type { MirrorMessage } from "../../lane/mirror/mirror-message.ts";
+import type { MirrorMessage } from "../../features/workers/mirror/mirror-message.ts";
 import { WAKE, type WorkerStart } from "../../protocol/start-data.ts";
 import { SpscRing } from "../../ring/spsc-ring.ts";
 import type { PayloadPort, Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
@@ -31,8 +31,8 @@ export function createEndpoint(
   return new Endpoint(requests.takeProducer(), consumer, codec, port);
 }
 
-/** In place of words of shared memory, where a worker shares none with the host (`lane/mirror/`). */
-export interface LaneMirror extends LaneWaking {
+/** In place of words of shared memory, where a worker shares none with the host (`features/workers/mirror/`). */
+interface LaneMirror extends LaneWaking {
   /** Sends what was written, now. */
   flush(): void;
   receive(message: MirrorMessage): void;

@@ -26,7 +26,7 @@ import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
 import { isAlive } from "../lanes/phase.ts";
 import type { ExitOf, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
-import type { PoolSize } from "../scaling/pool-size.ts";
+import type { PoolSize } from "./pool-size.ts";
 import type { LaneOwner } from "./lane-options.ts";
 import { type LaneEnd, type LaneOptions, ThreadLane } from "./thread-lane.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";

@@ -24,7 +24,7 @@ import {
   WAITS_FOR,
 } from "../../lane/layout.ts";
 import { links } from "../../lane/links.ts";
-import type { AnswerMessage } from "../../protocol/host-requests.ts";
+import type { AnswerMessage } from "../../features/calls/requests/messages.ts";
 import {
   FLUSH,
   type HostMessage,
@@ -243,7 +243,7 @@ export class ThreadLane implements Lane, Receiver {
   postAnswer(message: AnswerMessage, transfer: readonly unknown[]): boolean {
     if (this.phase === "gone") return false;
     this.endpoint.messages.postOther(message, transfer);
-    // SYNC(answers): pairs with `requestSync` in worker/requests/host-requests.ts.
+    // SYNC(answers): pairs with `requestSync` in features/calls/requests/worker/host-requests.ts.
     Atomics.add(this.#control, ANSWERS, 1);
     Atomics.notify(this.#control, ANSWERS);
     return true;

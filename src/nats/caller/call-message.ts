@@ -1,12 +1,13 @@
 /** The message of a call: name of the task, settings for its machine, and arguments. */
 import { Promise } from "../../builtins.ts";
 import { type CallSettings, PLAIN } from "../../host/calls/call-settings.ts";
-import { takeSource } from "../../host/streams/split-streams.ts";
-import { endSource, endStreams } from "../../streams/open-source.ts";
-import { type AnyIterator, isStreamable } from "../../streams/stream-producer.ts";
+import { takeSource } from "../../features/calls/streams/host/split-streams.ts";
+import { endSource, endStreams } from "../../features/calls/streams/open-source.ts";
+import type { AnyIterator } from "../../features/calls/streams/stream-producer.ts";
+import { isStreamable } from "../../protocol/is-streamable.ts";
 import { DataCloneError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { ResultStream } from "../../host/streams/result-stream.ts";
+import { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import { CALL, CANCEL, readHeader } from "../wire/frames.ts";
 import { RemoteResult } from "./remote-result.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";

@@ -1,10 +1,13 @@
 /** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
 import { queueMicrotask } from "../../builtins.ts";
 import type { CallSettings } from "../../host/calls/call-settings.ts";
-import { createResultStream, type ResultStream } from "../../host/streams/result-stream.ts";
-import { toReadableStream } from "../../streams/readable.ts";
-import type { StreamConsumer } from "../../streams/stream-consumer.ts";
-import type { CallSources } from "../../streams/call-sources.ts";
+import {
+  createResultStream,
+  type ResultStream,
+} from "../../features/calls/streams/host/result-stream.ts";
+import { toReadableStream } from "../../features/calls/streams/readable.ts";
+import type { StreamConsumer } from "../../features/calls/streams/stream-consumer.ts";
+import type { CallSources } from "../../features/calls/streams/call-sources.ts";
 import { InvalidArgumentError, TimeoutError, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
 import { lossOf } from "../loss.ts";

@@ -3,7 +3,7 @@
  * does not know which tasks are generators.
  */
 import { Promise } from "../../builtins.ts";
-import type { ResultStream } from "../../host/streams/result-stream.ts";
+import type { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 
 /** The call behind a result. */
 export interface ResultSource {

@@ -3,7 +3,7 @@
  * each result once, and then acknowledges. A call whose machine dies is delivered again.
  */
 import { Date, Map, Promise } from "../../builtins.ts";
-import { ResultStream } from "../../host/streams/result-stream.ts";
+import { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import {
   InvalidArgumentError,
   PoolClosedError,

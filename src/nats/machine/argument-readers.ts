@@ -1,8 +1,8 @@
 /** The arguments of one call that are streams of its caller. */
 import { Map } from "../../builtins.ts";
 import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
-import { createArgumentReader } from "../../streams/argument-reader.ts";
-import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { createArgumentReader } from "../../features/calls/streams/argument-reader.ts";
+import type { StreamConsumer } from "../../features/calls/streams/stream-consumer.ts";
 import { type Header, OF_RETURN, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";
 import { StreamReceiver } from "../wire/stream-receiver.ts";

@@ -4,11 +4,11 @@
  */
 import { Map, Promise } from "../../builtins.ts";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { ResultStream } from "../../host/streams/result-stream.ts";
+import { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
-import { isReadableStream } from "../../streams/readable.ts";
-import { type AnyIterator, iteratorOf } from "../../streams/stream-producer.ts";
+import { isReadableStream } from "../../features/calls/streams/readable.ts";
+import { type AnyIterator, iteratorOf } from "../../features/calls/streams/stream-producer.ts";
 import {
   bareMessage,
   BEGIN,

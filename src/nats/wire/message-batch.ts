@@ -1,7 +1,7 @@
 /** The open batch of a stream: items encoded one after the other as they come. */
 import { encodingError } from "../../codec/codec.ts";
 import { DataCloneError, PayloadTooLargeError } from "../../errors.ts";
-import { BATCH_BYTES, BATCH_ITEMS } from "../../streams/limits.ts";
+import { BATCH_BYTES, BATCH_ITEMS } from "../../features/calls/streams/limits.ts";
 import type { HeaderFields } from "./frames.ts";
 import { MAX_ATTACHMENTS, type MessageCodec, type MessageEncoder } from "./message-codec.ts";
 

@@ -1,7 +1,7 @@
 /** The side of a stream that reads it: checks that no batch is missing, and tells the sender what was taken. */
 import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";
-import { MAX_UNREAD_BYTES } from "../../streams/limits.ts";
-import type { StreamConsumer } from "../../streams/stream-consumer.ts";
+import { MAX_UNREAD_BYTES } from "../../features/calls/streams/limits.ts";
+import type { StreamConsumer } from "../../features/calls/streams/stream-consumer.ts";
 import {
   bareMessage,
   CANCEL_STREAM,

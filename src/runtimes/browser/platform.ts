@@ -1,7 +1,7 @@
 /**
  * Evaluated before all else in the browser's build (`scripts/browser/build.ts`), where `SharedArrayBuffer` below takes the place
  * of the global: pages that are not cross-origin isolated have none. There each thread has its own copy of what would be
- * shared (`lane/mirror/`).
+ * shared (`features/workers/mirror/`).
  */
 
 /** As much of the class as heddle uses. */

@@ -5,7 +5,7 @@
  *   replaced. Browsers kill no worker alone: where its memory is exhausted, they end its page.
  * - Exceptions that end a worker. Browsers report one and let the worker go on; here it ends, as on other runtimes.
  * - Reading a port without the event loop. Messages come by events, so a record may be there before its payload
- *   (`lane/gated-consumer.ts`).
+ *   (`features/workers/mirror/gated-consumer.ts`).
  */
 import { Error, JSON, MessageChannel, Promise, URL } from "../../builtins.ts";
 import { WorkerStartError } from "../../errors.ts";

@@ -25,7 +25,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 import { seams } from "../feature.ts";
 import type { TaskCall, TaskWrap, WorkerTask } from "../task.ts";
 import type { Replies } from "../replies.ts";
-import { isThenable } from "../../streams/is-thenable.ts";
+import { isThenable } from "../../protocol/is-thenable.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { withVariants } from "../loading/task-variants.ts";
 import type { WorkerCore } from "../worker-core.ts";

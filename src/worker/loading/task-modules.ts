@@ -13,7 +13,7 @@ import { mayBorrow } from "../../codec/support/intrinsics.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
-import { isGeneratorFunction } from "../../streams/generator-functions.ts";
+import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
 import { type DeclaredSignature, seams } from "../feature.ts";
 import type { WorkerTask } from "../task.ts";
 import type { WorkerCore } from "../worker-core.ts";

@@ -6,16 +6,19 @@ import {
   createCallProxy,
   createModuleCalls,
 } from "../../../src/api/calls/call-proxy.ts";
-import { mappableOf } from "../../../src/api/calls/mappable.ts";
+import { mappableOf } from "../../../src/features/calls/map/host/mappable.ts";
 import type { CallOptions } from "../../../src/api/options/call-options.ts";
 import type { HostTask, PoolSpec } from "../../../src/api/tasks/pool-spec.ts";
-import { f64, struct } from "../../../src/codec/struct/schema.ts";
-import { signatureOf } from "../../../src/codec/struct/signature.ts";
-import { Transfer } from "../../../src/codec/support/transfer.ts";
+import { f64, struct } from "../../../src/features/values/structs/codec/schema.ts";
+import { signatureOf } from "../../../src/features/values/structs/codec/signature.ts";
+import { Transfer } from "../../../src/features/values/rare/transfer.ts";
 import { UnknownTaskError } from "../../../src/errors.ts";
 import { type CallSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
 import type { CalledTask } from "../../../src/host/calls/queued-call.ts";
-import { StreamCalls, type StreamCallsOptions } from "../../../src/host/streams/stream-calls.ts";
+import {
+  StreamCalls,
+  type StreamCallsOptions,
+} from "../../../src/features/calls/streams/host/stream-calls.ts";
 import { EMITTING } from "../../../src/protocol/task-variants.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 

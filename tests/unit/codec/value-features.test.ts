@@ -2,10 +2,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { pack, unpack } from "../../../src/codec/codec.ts";
 import { useValues } from "../../../src/codec/feature.ts";
-import { rareValues } from "../../../src/codec/rare-values.ts";
-import { Envelope } from "../../../src/codec/kinds/wrappers.ts";
-import { markCallback, writeCallback } from "../../../src/codec/support/callback.ts";
-import { StreamArgument, writeStreamArgument } from "../../../src/codec/support/stream-argument.ts";
+import { rareValues } from "../../../src/features/values/rare/rare-values.ts";
+import { Envelope } from "../../../src/features/values/rare/wrappers.ts";
+import {
+  markCallback,
+  writeCallback,
+} from "../../../src/features/calls/requests/callback-value.ts";
+import {
+  StreamArgument,
+  writeStreamArgument,
+} from "../../../src/features/calls/streams/stream-argument.ts";
 import { DataCloneError, ProtocolError } from "../../../src/errors.ts";
 import { STREAM, VALUE_HEADER_BYTES } from "../../../src/codec/tags.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";

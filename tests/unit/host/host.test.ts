@@ -8,7 +8,7 @@ import { Responses } from "../../../src/host/dispatch/responses.ts";
 import type { Lane } from "../../../src/host/lanes/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/queue/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/calls/in-flight.ts";
-import { TimedCalls } from "../../../src/host/limits/timed-calls.ts";
+import { TimedCalls } from "../../../src/features/calls/limits/host/timed-calls.ts";
 import type { CallPart } from "../../../src/host/calls/call-extra.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";

@@ -1,6 +1,6 @@
 /** The shorter way of values whose room is known: the same bytes, errors and refusals as by the encoder. */
 import { describe, expect, test } from "vitest";
-import { signatureOf } from "../../../src/codec/struct/signature.ts";
+import { signatureOf } from "../../../src/features/values/structs/codec/signature.ts";
 import { array, bool, f64, i32, optional, struct, utf8 } from "../../../src/mod.ts";
 import {
   CALL_WITH_VALUE,

@@ -5,7 +5,10 @@
 import { describe, expect, test } from "vitest";
 import { WorkerLostError } from "../../../src/errors.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
-import { createResultStream, type ResultStream } from "../../../src/host/streams/result-stream.ts";
+import {
+  createResultStream,
+  type ResultStream,
+} from "../../../src/features/calls/streams/host/result-stream.ts";
 import { Caller } from "../../../src/nats/caller/caller.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
 import { Machine } from "../../../src/nats/machine/machine.ts";

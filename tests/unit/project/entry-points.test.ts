@@ -72,7 +72,7 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./dist/heddle-worker.js",
     // These set what lanes need in browsers.
     "./dist/browser/**",
-    "./src/lane/mirror/install.ts",
+    "./src/features/workers/mirror/install.ts",
     "./src/mod-browser.ts",
     "./src/mod-browser-worker.ts",
     "./src/mod-shared.ts",
@@ -88,13 +88,15 @@ test("workers refuse hosts of other versions, so the version in the code is that
 
 test("heddle/task loads no pools and no encoders", () => {
   const loaded = [...loadedBy("mod-task.ts")];
-  expect(loaded).toContain("codec/struct/schema.ts");
+  expect(loaded).toContain("features/values/structs/codec/schema.ts");
   const heavy = /^(?:host|ring|sync|lane|worker)\/|runtimes\/(?!runtime)|encoder|decoder/;
   expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
 });
 
 test("only `struct()` loads the code for structs", () => {
-  expect(loadedBy("codec/struct/schema.ts")).toContain("codec/struct/compile.ts");
+  expect(loadedBy("features/values/structs/codec/schema.ts")).toContain(
+    "features/values/structs/codec/compile.ts",
+  );
   const code = /struct\/(?:compile|plan|scalars|schema|struct-codec|views)/;
   for (const entry of ["mod-worker.ts", "features/create-pool.ts"]) {
     const loaded = [...loadedBy(entry)];

@@ -1,104 +1,27 @@
 /**
- * Which files are features, which are the kernel (what a plain program needs: a pool, calls, workers, ordinary values), and how
- * often the kernel imports a feature at run time. The number only falls, until features attach to the kernel by themselves.
+ * The kernel (a pool, calls, workers, ordinary values) imports no feature when it runs, and features import of each other only what
+ * they declare, so that a feature can be deleted with its line in `features/host.ts`, `features/task.ts` and `features/worker.ts`
+ * (`scripts/without.ts` does so).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { hostFeatures } from "../../../src/features/host.ts";
+import { workerFeatures } from "../../../src/features/worker.ts";
 
 const root = fileURLToPath(new URL("../../../src", import.meta.url));
 
-/** The files of each feature. */
-const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
-  "streams and events": [
-    /^streams\/(?!is-thenable|generator-functions)/,
-    /^(host|worker)\/streams\//,
-    /^api\/(calls\/stream-calls|pool\/streams|options\/stream-options)\./,
-    /^lane\/item-batch\./,
-    /^worker\/calls\/task-events\./,
-    /^codec\/support\/stream-argument\./,
-  ],
-  "limits of calls": [
-    /^host\/limits\//,
-    /^host\/calls\/late-runs\./,
-    /^sync\/abort-epochs\./,
-    /^worker\/calls\/abort-signals\./,
-    /^api\/options\/(any-signal|limit-options)\./,
-    /^host\/workers\/(abandoned-threads|stopped-workers)\./,
-    /^api\/pool\/limits\./,
-  ],
-  "bounded queue": [/^(host\/dispatch\/queue\/backpressure|api\/pool\/queue-bound)\./],
-  "keys and broadcasts": [
-    /^host\/dispatch\/(broadcasts|queue\/(pinned-calls|key-slots))\./,
-    /^api\/(calls\/broadcast-proxy|pool\/broadcasts|options\/broadcast-options)\./,
-  ],
-  "work stealing": [/^host\/schedule\/work-stealing\./],
-  "number of workers": [
-    /^host\/scaling\/(?!pool-size)/,
-    /^api\/options\/thread-budget\./,
-    /^worker\/memory-watch\./,
-    /^host\/workers\/(draining-lanes|recycling)\./,
-  ],
-  "balancers, calls on the host": [
-    /^host\/schedule\/balancers\./,
-    /^host\/dispatch\/queue\/inline-executor\./,
-    /^host\/workers\/unavailable-threads\./,
-    /^api\/(pool\/(host-worker|inlining)|options\/inline-options)\./,
-    /^realm\/host-workers\./,
-  ],
-  "observation": [
-    /^(api|host)\/observe\//,
-    /^worker\/(observing|profiling|calls\/call-context)\./,
-    /^api\/pool\/(observing|pool-statistics)\./,
-    /^metering\/(call-metrics|debug-line|log-histogram)\./,
-    /^api\/options\/observe-options\./,
-    /^runtimes\/profiler\./,
-  ],
-  "requests of workers": [
-    /^(host|worker)\/requests\//,
-    /^(api\/pool|protocol)\/host-requests\./,
-    /^api\/(calls\/(callback|current-pool)|tasks\/host|options\/(host|nested)-options)\./,
-    /^codec\/support\/callback\./,
-  ],
-  "map and scopes": [
-    /^api\/(map|scopes)\//,
-    /^api\/(calls\/mappable|options\/scope-options)\./,
-    /^worker\/calls\/chunks\./,
-  ],
-  "pool.sync": [
-    /^host\/dispatch\/blocking-wait\./,
-    /^api\/(pool\/block(ing|able-timers)|calls\/sync-proxy)\./,
-  ],
-  "structs and validation": [
-    /^codec\/struct\//,
-    /^api\/tasks\/(validation|standard-schema)\./,
-  ],
-  // Not of them: what refuses proxies and marked objects, which ordinary values may be; descriptions of values, which checks of
-  // options use; and agreements through `globalThis`, the seams between copies of heddle (brands, struct views, realm/handles).
-  "rare values": [
-    /^api\/options\/transfer-option\./,
-    /^codec\/(rare-values|kinds\/(borrow|handles|wrappers|other-objects)|support\/(transfer|platform|path))\./,
-  ],
-  "mirrored lanes": [
-    /^api\/options\/transport\./,
-    /^lane\/mirror\//,
-    /^lane\/gated-consumer\./,
-    /^worker\/mirrored\./,
-    /^protocol\/mirrored-start\./,
-    /^host\/workers\/mirrored-connection\./,
-  ],
-};
-
 /** Entry points and what builds on them. */
-const ABOVE = /^(mod[-.]|features\/|nats\/|compat\/|dashboard\/|shared\/)/;
+const ABOVE = /^(mod[-.]|features\/[\w-]+\.ts$|nats\/|compat\/|dashboard\/|shared\/)/;
 
-/** Imports of features at run time by files of the kernel. */
-const LIMIT = 94;
+/** Imports of types of features by files of the kernel: most are in the types of the public surface. The number only falls. */
+const TYPES_LIMIT = 37;
 
 interface Source {
   readonly path: string;
-  readonly imports: readonly string[];
+  /** Of types alone, and of what runs. */
+  readonly imports: readonly { readonly to: string; readonly isOfTypes: boolean }[];
 }
 
 /** True for an import whose names are types only, which is none when the program runs. */
@@ -115,27 +38,83 @@ const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding
   .map((path) => {
     const text = readFileSync(join(root, path), "utf8");
     const clauses = [...text.matchAll(/^((?:import|export)\b[^;"]*?)from "(\.[^"]+)"/gms)];
-    return {
-      path,
-      imports: clauses.filter(([, clause]) => !isOfTypes(clause!))
-        .map(([, , specifier]) => posix.join(posix.dirname(path), specifier!)),
-    };
+    const imports = clauses.map(([, clause, specifier]) => ({
+      to: posix.join(posix.dirname(path), specifier!),
+      isOfTypes: isOfTypes(clause!),
+    }));
+    return { path, imports };
   });
 
-const featureOf = (path: string): string | undefined =>
-  Object.entries(FEATURES).find(([, patterns]) => patterns.some((of) => of.test(path)))?.[0];
+/** The folder of a feature that the file belongs to, such as "calls/streams", and the path within it. */
+function placeOf(path: string): readonly [folder: string, file: string] | undefined {
+  const [, folder, file] = /^features\/([\w-]+\/[\w-]+)\/(.+)$/.exec(path) ?? [];
+  return folder === undefined ? undefined : [folder, file!];
+}
 
-test("each pattern names files", () => {
-  for (const pattern of Object.values(FEATURES).flat()) {
-    expect([pattern.source, sources.some(({ path }) => pattern.test(path))])
-      .toEqual([pattern.source, true]);
-  }
+/** The side of a file in the folder of a feature; undefined: both load it. */
+function sideOf(path: string): "host" | "worker" | "task" | undefined {
+  return /^(host|worker|task)(?:\.ts$|\/)/.exec(placeOf(path)?.[1] ?? "")?.[1] as "host";
+}
+
+const all = [...hostFeatures, ...workerFeatures];
+const nameOf = (folder: string): string =>
+  folder === "values/rare" ? "values" : folder.split("/")[1]!;
+const needsOf = (name: string): readonly string[] =>
+  all.filter((feature) => feature.name === name).flatMap(({ needs = [] }) => needs);
+
+const ofKernel = sources.filter(({ path }) => placeOf(path) === undefined && !ABOVE.test(path));
+
+test("each folder is a feature, and each feature has a folder", () => {
+  const folders = sources.flatMap(({ path }) => placeOf(path)?.[0] ?? []);
+  expect([...new Set(folders.map(nameOf))].toSorted())
+    .toEqual([...new Set(all.map(({ name }) => name))].toSorted());
 });
 
-test("the kernel imports features no more often than before", () => {
-  const kernel = sources.filter(({ path }) => featureOf(path) === undefined && !ABOVE.test(path));
-  const found = kernel.flatMap(({ path, imports }) =>
-    imports.filter((to) => featureOf(to) !== undefined).map((to) => `${path} → ${to}`)
+test("the kernel imports no feature when it runs", () => {
+  const found = ofKernel.flatMap(({ path, imports }) =>
+    imports.filter(({ to, isOfTypes }) => !isOfTypes && to.startsWith("features/"))
+      .map(({ to }) => `${path} → ${to}`)
   );
-  expect(found.length, found.join("\n")).toBeLessThanOrEqual(LIMIT);
+  expect(found).toEqual([]);
+});
+
+test("the kernel names types of features no more often than before", () => {
+  const found = ofKernel.flatMap(({ path, imports }) =>
+    imports.filter(({ to }) => to.startsWith("features/")).map(({ to }) => `${path} → ${to}`)
+  );
+  expect(found.length, found.join("\n")).toBeLessThanOrEqual(TYPES_LIMIT);
+});
+
+test("a feature imports of others what it says that it needs", () => {
+  const undeclared = sources.flatMap(({ path, imports }) => {
+    const [folder] = placeOf(path) ?? [];
+    if (folder === undefined) return [];
+    const needs = needsOf(nameOf(folder));
+    return imports.filter(({ to, isOfTypes }) => {
+      const [other] = placeOf(to) ?? [];
+      return !isOfTypes && other !== undefined && other !== folder &&
+        !needs.includes(nameOf(other));
+    }).map(({ to }) => `${path} → ${to}`);
+  });
+  expect(undeclared).toEqual([]);
+});
+
+test("the files of a feature keep to their side", () => {
+  const wrong = sources.flatMap(({ path, imports }) => {
+    // It is for pages, whose builds are files of their own.
+    if (placeOf(path) === undefined || path.endsWith("mirror/install.ts")) return [];
+    const side = sideOf(path);
+    // A feature without a worker's side is the host's as a whole.
+    const [folder] = placeOf(path)!;
+    const isOfHost = side === "host" ||
+      !sources.some(({ path }) => path === `features/${folder}/worker.ts`);
+    return imports.filter(({ to, isOfTypes }) => {
+      if (isOfTypes) return false;
+      const ofWorker = to.startsWith("worker/") || sideOf(to) === "worker";
+      const ofHost = /^(host|api)\//.test(to) || sideOf(to) === "host";
+      if (isOfHost) return ofWorker;
+      return side === "worker" ? ofHost : side === "task" ? ofWorker : ofWorker || ofHost;
+    }).map(({ to }) => `${path} → ${to}`);
+  });
+  expect(wrong).toEqual([]);
 });

@@ -2,18 +2,18 @@
 import { describe, expect, test } from "vitest";
 import "../../../support/features.ts";
 import { readOptions } from "../../../../scripts/docs-options.ts";
-import { Profiling } from "../../../../src/api/observe/profile.ts";
-import { setMappable } from "../../../../src/api/calls/mappable.ts";
-import { Mapping } from "../../../../src/api/map/map.ts";
-import { checkBroadcastOptions } from "../../../../src/api/options/broadcast-options.ts";
+import { Profiling } from "../../../../src/features/watching/profile/host/profile.ts";
+import { setMappable } from "../../../../src/features/calls/map/host/mappable.ts";
+import { Mapping } from "../../../../src/features/calls/map/host/map.ts";
+import { checkBroadcastOptions } from "../../../../src/features/calls/keys/broadcast-options.ts";
 import { checkCallOptions, settingsOf } from "../../../../src/api/options/call-options.ts";
 import { checkShutdown, resolveOptions } from "../../../../src/api/options/options.ts";
 import type { PoolOptions } from "../../../../src/api/options/pool-options.ts";
-import { checkScopeOptions } from "../../../../src/api/options/scope-options.ts";
+import { checkScopeOptions } from "../../../../src/features/calls/scopes/scope-options.ts";
 import {
   threadBudget,
   type ThreadBudgetOptions,
-} from "../../../../src/api/options/thread-budget.ts";
+} from "../../../../src/features/workers/scaling/host/thread-budget.ts";
 import { task } from "../../../../src/features/task.ts";
 import { InvalidArgumentError } from "../../../../src/errors.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";

@@ -5,7 +5,7 @@ import { TimeoutError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
 import { fixedPools } from "../../../../src/host/lanes/fixed-pools.ts";
-import { PoolBudget } from "../../../../src/host/scaling/thread-budget.ts";
+import { PoolBudget } from "../../../../src/features/workers/scaling/host/pool-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor } from "../../../support/supervised.ts";
 

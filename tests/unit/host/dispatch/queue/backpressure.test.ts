@@ -4,7 +4,7 @@ import { QueueFullError } from "../../../../../src/errors.ts";
 import {
   Backpressure,
   type BackpressureOptions,
-} from "../../../../../src/host/dispatch/queue/backpressure.ts";
+} from "../../../../../src/features/calls/queue/backpressure.ts";
 
 /** Backpressure, and how often its drain event was sent. */
 function createBackpressure(options: Partial<BackpressureOptions> = {}) {

@@ -1,9 +1,12 @@
 /** Calls that the host runs itself, one turn of the event loop after the other. */
 import { describe, expect, test } from "vitest";
-import { borrow, type Borrowed } from "../../../../../src/codec/kinds/borrow.ts";
-import { f64, struct } from "../../../../../src/codec/struct/schema.ts";
-import { type Signature, signatureOf } from "../../../../../src/codec/struct/signature.ts";
-import { transfer } from "../../../../../src/codec/kinds/wrappers.ts";
+import { borrow, type Borrowed } from "../../../../../src/features/values/rare/borrow.ts";
+import { f64, struct } from "../../../../../src/features/values/structs/codec/schema.ts";
+import {
+  type Signature,
+  signatureOf,
+} from "../../../../../src/features/values/structs/codec/signature.ts";
+import { transfer } from "../../../../../src/features/values/rare/wrappers.ts";
 import type { QueuedCall } from "../../../../../src/host/calls/queued-call.ts";
 import {
   InFlight,
@@ -13,7 +16,7 @@ import {
 import {
   InlineExecutor,
   type InlineExecutorOptions,
-} from "../../../../../src/host/dispatch/queue/inline-executor.ts";
+} from "../../../../../src/features/workers/inline/host/inline-executor.ts";
 import { SnapshotEncoder } from "../../../../../src/lane/snapshot.ts";
 import { createCodec } from "../../../../support/endpoints.ts";
 

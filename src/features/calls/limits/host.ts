@@ -1,0 +1,28 @@
+/** Time limits and abort signals of calls: the host's side. */
+import { limitOptions } from "./host/limit-options.ts";
+import type { HostFeature } from "../../../api/pool/feature.ts";
+import { createCancellation, createDeadlines, createSignals } from "./host/parts.ts";
+import { ABORT_EPOCHS_BYTES } from "./abort-epochs.ts";
+import { checkLimit, checkMs } from "../../../option-checks.ts";
+import { StoppedWorkers } from "./host/stopped-workers.ts";
+
+export const limits: HostFeature = {
+  name: "limits",
+
+  callOptions: limitOptions,
+  options: {
+    hardTimeoutMs: (value, to) => to.hardTimeoutMs = checkMs("hardTimeoutMs", value),
+    maxAbandonedThreads: (value, to) =>
+      to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
+  },
+
+  sharedBytes: ABORT_EPOCHS_BYTES,
+  whenMade: {
+    hasSignal: (call, host) => host.part(createCancellation).begin(call),
+    tickMs: (call, host) => host.part(createDeadlines).begin(call),
+    // Last: it may abort the call.
+    signal: (call, host) => host.part(createSignals).watch(call, call.settings.signal!),
+  },
+
+  workers: { stopping: (workers) => new StoppedWorkers(workers) },
+};

@@ -1,0 +1,14 @@
+/** The bound of a pool's queue: its options `maxQueue` and `queuePolicy`. */
+import { Backpressure } from "./backpressure.ts";
+import { AUTO_QUEUE_PER_THREAD } from "../../../api/options/options.ts";
+import type { PoolParts } from "../../../api/pool/parts.ts";
+
+export function createBound(host: PoolParts): Backpressure {
+  const { maxQueue, maxThreads, queuePolicy } = host.spec.options;
+  return new Backpressure({
+    maxQueue,
+    policy: queuePolicy,
+    highWaterMark: Math.max(1, Math.min(maxQueue, AUTO_QUEUE_PER_THREAD * maxThreads)),
+    onDrain: () => host.onDrain(),
+  });
+}

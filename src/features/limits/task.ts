@@ -1,5 +1,0 @@
-/** Time limits of tasks, as `task()` declares them. */
-import { limitOptions } from "../../api/options/limit-options.ts";
-import type { TaskFeature } from "../../api/tasks/feature.ts";
-
-export const limits: TaskFeature = { name: "limits", callOptions: limitOptions };

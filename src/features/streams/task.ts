@@ -1,5 +1,0 @@
-/** Tasks whose results are streams, as `task()` declares them. */
-import { streamOptions } from "../../api/options/stream-options.ts";
-import type { TaskFeature } from "../../api/tasks/feature.ts";
-
-export const streams: TaskFeature = { name: "streams", callOptions: streamOptions };

@@ -1,0 +1,22 @@
+/** The kinds of values that ordinary payloads do not have, as a feature of the codec. */
+import type { ValueFeature } from "../../../codec/feature.ts";
+import { readBorrowed } from "./borrow.ts";
+import { readHandle } from "./handles.ts";
+import { readBoxed, readRegExp, readSymbol, writeRare } from "./other-objects.ts";
+import { readEnvelope } from "./wrappers.ts";
+import { pathTo } from "./path.ts";
+import { BORROWED, BOXED, ENVELOPE, HANDLE, REGEXP, SYMBOL } from "../../../codec/tags.ts";
+
+export const rareValues: ValueFeature = {
+  name: "values",
+  valueReaders: {
+    [SYMBOL]: readSymbol,
+    [REGEXP]: readRegExp,
+    [BOXED]: readBoxed,
+    [ENVELOPE]: readEnvelope,
+    [BORROWED]: readBorrowed,
+    [HANDLE]: readHandle,
+  },
+  writeValue: writeRare,
+  pathToValue: pathTo,
+};

@@ -1,0 +1,38 @@
+/** The declaration of a task as encoder and decoder use it. */
+import type { DeclaredValue, Signature } from "../../../../codec/declared.ts";
+import { type ArgumentSchema, checkDeclaration } from "./declaration.ts";
+import type { Fields, Struct } from "./field-types.ts";
+import { codecOf } from "./shape-of.ts";
+
+export type { DeclaredValue, Signature } from "../../../../codec/declared.ts";
+
+/** The signature of a task that declares `args` or `returns`. Throws InvalidArgumentError. */
+export function signatureOf(args: unknown, returns: unknown): Signature | undefined {
+  checkDeclaration(args, returns);
+  if (args === undefined && returns === undefined) return undefined;
+  const list = args as readonly ArgumentSchema[] | undefined;
+  return {
+    args: list && Array.from(list, declaredArgument),
+    returns: returns === undefined
+      ? undefined
+      : [{ codec: codecOf(returns as Struct<Fields>), isView: false }],
+  };
+}
+
+function declaredArgument(schema: ArgumentSchema): DeclaredValue | undefined {
+  if (schema === undefined) return undefined;
+  const isView = schema.kind === "view";
+  return { codec: codecOf(isView ? schema.of : schema), isView };
+}
+
+/** A description of a signature, which must be equal on both sides. */
+export function describeSignature(signature: Signature | undefined): string | undefined {
+  const describe = (declared: DeclaredValue | undefined): string => {
+    if (declared === undefined) return "any";
+    return `${declared.isView ? "view of a " : ""}${declared.codec.describe()}`;
+  };
+  if (signature === undefined) return undefined;
+  const args = signature.args?.map(describe).join(", ");
+  const returns = signature.returns?.map(describe).join("");
+  return `args: ${args === undefined ? "any" : `[${args}]`}, returns: ${returns ?? "any"}`;
+}

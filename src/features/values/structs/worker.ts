@@ -1,0 +1,12 @@
+/** Declared shapes of arguments and results, and their validation: the worker's side. */
+import { describeSignature, signatureOf } from "./codec/signature.ts";
+import type { WorkerFeature } from "../../../worker/feature.ts";
+
+export const structs: WorkerFeature = {
+  name: "structs",
+
+  signatureOf: (args, returns) => {
+    const signature = signatureOf(args, returns);
+    return { signature, words: describeSignature(signature) };
+  },
+};

@@ -1,0 +1,76 @@
+/** The options `metrics`, `debug` and `context` of `createPool`. */
+import { URL as BuiltinURL } from "../../../../builtins.ts";
+import { DEBUG_TOPICS, type DebugTopic } from "./debug-log.ts";
+import { InvalidArgumentError } from "../../../../errors.ts";
+import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../../../option-checks.ts";
+
+/** What each call carries to its worker, and how its task runs there. */
+export interface ContextOptions {
+  /**
+   * Called when a call is made, in the caller's asynchronous context. What it returns is cloned and travels with the call.
+   * If it throws, or the value cannot be cloned, the call rejects with that.
+   */
+  readonly capture: () => unknown;
+  /**
+   * Functions cannot be sent to threads, so this is the module that exports it: a URL, a path relative to the
+   * module that calls `createPool`, or the name of a package. Its export
+   * `run(context, task, { task: name })` is called for each call, must call `task()` and return what that returns, perhaps
+   * later. For a generator task it is called once, and the generator keeps its asynchronous context.
+   */
+  readonly run: URL | string;
+}
+
+/** These options with their defaults. */
+export interface ResolvedObserving {
+  readonly metrics: boolean;
+  /** Undefined: none. */
+  readonly debug: readonly DebugTopic[] | undefined;
+  readonly context: { readonly capture: () => unknown; readonly run: string } | undefined;
+}
+
+/** The topics of the variable HEDDLE_DEBUG: a list with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
+export function debugOf(variable: string): readonly DebugTopic[] | undefined {
+  if (["", "0", "false"].includes(variable)) return undefined;
+  const words = variable.split(",").map((word) => word.trim());
+  const topics = DEBUG_TOPICS.filter((topic) => words.includes(topic));
+  return topics.length === 0 ? DEBUG_TOPICS : topics;
+}
+
+/** Checks the option `debug`. */
+export function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
+  if (given === false) return undefined;
+  if (given === true) return DEBUG_TOPICS;
+  const isList = Array.isArray(given) &&
+    given.every((topic) => (DEBUG_TOPICS as readonly unknown[]).includes(topic));
+  if (isList) return given.length === 0 ? undefined : [...given] as DebugTopic[];
+  const shown = Array.isArray(given) ? given.map(show).join(", ") : show(given);
+  throw invalid("debug", `a boolean or a list of ${DEBUG_TOPICS.join(", ")}`, shown);
+}
+
+/** Checks the option `context`; `inliner` is the other option, as it is given. */
+export function checkContext(
+  given: unknown,
+  inliner: unknown,
+): NonNullable<ResolvedObserving["context"]> {
+  if (inliner !== undefined && inliner !== false) {
+    throw new InvalidArgumentError(
+      "context cannot be combined with inliner: the host does not load the module of context.run.",
+    );
+  }
+  if (!isObject(given) || !isRecord(given)) {
+    throw invalid("context", "{ capture, run }", show(given));
+  }
+  checkKeys("context of createPool()", given, ["capture", "run"]);
+  const { capture, run } = ownOf<ContextOptions>(given);
+  if (typeof capture !== "function") throw invalid("context.capture", "a function", show(capture));
+  if (typeof run === "function") {
+    throw new InvalidArgumentError(
+      "context.run must be the URL of a module that exports run(context, task), got a function: " +
+        "functions cannot be sent to threads.",
+    );
+  }
+  if (!(typeof run === "string" || run instanceof BuiltinURL)) {
+    throw invalid("context.run", "the URL, path or package name of a module", show(run));
+  }
+  return { capture: capture as () => unknown, run: String(run) };
+}

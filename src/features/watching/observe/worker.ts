@@ -1,0 +1,9 @@
+/** What measures calls in a worker: metrics, debug output, contexts. */
+import type { WorkerFeature } from "../../../worker/feature.ts";
+import { startObserving } from "./worker/observing.ts";
+
+export const observe: WorkerFeature = {
+  name: "observe",
+
+  start: startObserving,
+};

@@ -1,0 +1,28 @@
+/** CPU profiles of workers. */
+import { type CpuProfile, type ProfileOptions, Profiling } from "./host/profile.ts";
+import type { HostFeature } from "../../../api/pool/feature.ts";
+import type { PoolAccess } from "../../../api/pool/members.ts";
+import { withStackAbove } from "../../../realm/caller-stack.ts";
+
+type Profile = (workerId: number, options?: ProfileOptions) => Promise<CpuProfile>;
+
+function createProfile({ core, pool }: PoolAccess): Profile {
+  const profiling = new Profiling({
+    threads: () => core.supervisor.threads,
+    isClosing: () => core.isClosing,
+    events: pool,
+  });
+  return async function profile(workerId, options = {}) {
+    try {
+      return await profiling.profile(workerId, options);
+    } catch (error) {
+      throw withStackAbove(error, profile);
+    }
+  };
+}
+
+export const profile: HostFeature = {
+  name: "profile",
+
+  members: { profile: (access) => access.keep("profile", () => createProfile(access)) },
+};

@@ -1,0 +1,26 @@
+/** Calls that run on the host: the option `inliner`, and pools where no thread can start. */
+import { checkInliner, checkUnavailable } from "./host/inline-options.ts";
+import type { HostFeature } from "../../../api/pool/feature.ts";
+import { createInlineExecutor } from "./host/parts.ts";
+import type { HostWorkerOptions } from "./host/host-worker.ts";
+import { UnavailableThreads } from "./host/unavailable-threads.ts";
+
+export const inline: HostFeature = {
+  name: "inline",
+
+  options: {
+    inliner: (value, to) => to.inliner = checkInliner(value),
+    onUnavailable: (value, to, { permission }) =>
+      to.onUnavailable = checkUnavailable(value, permission),
+  },
+
+  workers: {
+    fallback: (workers) => new UnavailableThreads(workers),
+    hostWorkers: async (given) => {
+      const { loadHostWorkers } = await import("./host/host-worker.ts");
+      return await loadHostWorkers(given as HostWorkerOptions);
+    },
+  },
+
+  provides: { inliner: createInlineExecutor },
+};

@@ -1,0 +1,28 @@
+/** Lanes without shared memory: the host's side. */
+import { checkTransport } from "./host/transport.ts";
+import type { HostFeature } from "../../../api/pool/feature.ts";
+import { connectMirrored } from "./host/mirrored-connection.ts";
+import type { WorkerEvents } from "../../../host/workers/supervisor-events.ts";
+import type { ThreadLane } from "../../../host/workers/thread-lane.ts";
+import type { MirrorMessage } from "./mirror-message.ts";
+
+export const mirror: HostFeature = {
+  name: "mirror",
+
+  options: {
+    transport: (value, to, _given, { sharesMemory = true }) => {
+      to.transport = checkTransport(value, sharesMemory, to.metrics);
+      // Without shared memory only a turn of the event loop brings anything, so nobody spins.
+      if (to.transport === "messages") to.spinMs = 0;
+    },
+  },
+
+  messages: {
+    mirror: (lane, message: MirrorMessage, host) => {
+      (lane as ThreadLane).mirror!.receive(message);
+      (host as unknown as WorkerEvents).onWake(lane);
+    },
+  },
+
+  workers: { connect: connectMirrored },
+};
