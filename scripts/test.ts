@@ -12,6 +12,7 @@ import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
 import { firefox, hasBrowser } from "../tests/support/browser.ts";
 import { OF_SOURCES, preparePackageTest } from "./package-test.ts";
+import { copyWithout, featureNames } from "./without.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
@@ -264,6 +265,17 @@ if (!hasBrowser) skipped.push("pools in Chromium: there is none for this system"
 if (firefox === undefined) skipped.push("pages in Firefox: it is not installed");
 const pagesInBrowser = ["tests/browser", "tests/graphs", "tests/dashboard"];
 
+/** The kernel's suite in copies of heddle without some features. */
+const without = (name: string, runtime: string, cwd: string) => () =>
+  suite(`the kernel without ${name}`, runtime, ["tests/kernel"], { cwd });
+const ofKernel = copyWithout(featureNames);
+const kernels = [
+  ...["node22", "node26", "deno", "bun"].map((runtime) => without("features", runtime, ofKernel)),
+  ...(isFull ? featureNames : ["streams", "limits"]).map((name) =>
+    without(name, "node26", copyWithout([name]))
+  ),
+];
+
 /** A release asks everything of the sources as well: the build is made of them by one tool, in one way. */
 const ofRelease = isFull
   ? [
@@ -295,6 +307,7 @@ await inTurn(4, [
   () => suite("code blocks of the docs", "node26", ["tests/docs"]),
   () => suite("pages in a browser", "node26", pagesInBrowser),
   ...["node26", "deno", "bun"].map(programs),
+  ...kernels,
   ...ofRelease,
 ]);
 
@@ -309,6 +322,7 @@ if (spawnSync("taskset", ["-c", "0", "true"]).status === 0) {
   }
 } else skipped.push("conformance pinned to one core: there is no taskset on this system");
 rmSync(packageTest, { recursive: true, force: true });
+rmSync(join(root, ".without-test"), { recursive: true, force: true });
 
 rmSync(compileCache, { recursive: true, force: true });
 for (const each of leftOver) console.log(`left by ${each}`);

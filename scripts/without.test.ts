@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyWithout, featureNames, withDependents } from "./without.ts";
@@ -20,4 +20,5 @@ test("a copy has neither the folders of what is gone nor their lines", () => {
     if (isGone) expect(list).not.toMatch(new RegExp(`^  ${feature},$`, "m"));
   }
   expect(readFileSync(join(folder, "src/mod.ts"), "utf8")).toContain("createPool");
+  rmSync(folder, { recursive: true });
 });
