@@ -13,7 +13,7 @@ export interface FixedInput {
   end: number;
 }
 
-/** Writes and reads the values of one declaration (`struct/struct-codec.ts`). */
+/** Writes and reads the values of one declaration (`features/values/structs/codec/struct-codec.ts`). */
 interface DeclaredCodec {
   /** Bytes of the fixed part, a multiple of 8: the minimum size of a value. */
   readonly fixedBytes: number;

@@ -9,7 +9,7 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/shapes/key-lists.ts);
+ *   kind               CALL, RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/key-lists/);
  *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md);
  *                      REQUEST (a task calls the host or another task: host-requests.md)
  *   location           where the values are (below)

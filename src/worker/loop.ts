@@ -27,7 +27,7 @@ import { TaskRunner, type TaskRunnerOptions } from "./calls/run-task.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;
-/** After longer sleeps than this a block would end without a call. */
+/** After longer sleeps than this a block would end without a call: less than `BLOCK_MS`. */
 const MAX_NEAR_MS = 0.75;
 /** After longer sleeps than this the next one is timed by the coarse clock, which cannot tell sleeps below a millisecond. */
 const MAX_TIMED_SLEEP_MS = 2;

@@ -23,7 +23,7 @@ export interface LanePhasesParts {
   readonly responses: Responses;
   readonly waiting: WaitingCalls;
   readonly events: Pick<DispatcherEvents, "onWait">;
-  /** Queues the calls that a lane has not begun (`WorkStealing.requeue`). */
+  /** Queues the calls that a lane has not begun (`Revocation.requeue`). */
   readonly requeue: (lane: Lane) => void;
 }
 
@@ -102,7 +102,11 @@ export class LanePhases {
       placement.forget(lane);
       lanes.ignore(lane);
       // Before the stop: its worker should not begin any of them meanwhile. Those in damaged rings wait for the end of its thread.
-      if (isFirst && !(reason instanceof ProtocolError)) requeue(lane);
+      try {
+        if (isFirst && !(reason instanceof ProtocolError)) requeue(lane);
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error;
+      }
     }
     void lane.end(reason);
   }

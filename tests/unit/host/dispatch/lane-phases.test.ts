@@ -81,3 +81,14 @@ test("a lane that closes with its pool is read until it breaks the protocol", ()
   phases.end(lane, new ProtocolError("damaged"));
   expect([log, lanes.all]).toEqual([[expect.stringContaining("damaged")], []]);
 });
+
+test("a lane whose ring is damaged ends when a call in it exceeds a limit", () => {
+  const { lane, log, phases } = createLane("preparing", "open");
+  Object.assign((phases as unknown as { parts: LanePhasesParts }).parts, {
+    requeue: () => {
+      throw new ProtocolError("damaged");
+    },
+  });
+  phases.end(lane, new Error("too long"));
+  expect(log.at(-1)).toMatch(/^end: .*too long/);
+});
