@@ -56,6 +56,16 @@ describe("a broadcast", () => {
     expect(stats().recycled).toBeGreaterThan(3);
   });
 
+  test("that is sticky runs first also where it is the last call that a worker may get", async () => {
+    for (const recycleAfter of [1, 2]) {
+      const { broadcast, call } = await createReady({ threads: 1, recycleAfter });
+      for (let n = 1; n <= recycleAfter; n++) {
+        await broadcast.configure.with({ sticky: true })(`rate${n}`, n);
+      }
+      for (let n = 0; n < 3; n++) expect(await call.configured("rate1")).toBe(1);
+    }
+  });
+
   test("that is sticky runs first in the replacement of a lost worker", async () => {
     const { broadcast, call, stats } = await createReady({ threads: 1 });
     await broadcast.configure.with({ sticky: true })("rate", 5);

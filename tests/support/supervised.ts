@@ -128,8 +128,15 @@ function createDispatcher() {
     lost,
     /** Calls that wait for a further worker. */
     waitingCalls: 0,
+    /** Calls in lanes, behind others. */
+    followingCalls: 0,
     get startable() {
-      return { count: this.waitingCalls, following: 0, isStuck: false, first: undefined };
+      return {
+        count: this.waitingCalls,
+        following: this.followingCalls,
+        isStuck: false,
+        first: undefined,
+      };
     },
     backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => (call.extra?.retries ?? 0) > 0 },

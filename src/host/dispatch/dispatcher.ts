@@ -93,7 +93,10 @@ export class Dispatcher implements HostWork {
         events.onSettings(call);
       },
       maxCalls: this.#isCallLimitExact ? options.recycleAfter : Infinity,
-      onLastCall: (lane) => this.phases.keepCalls(lane, RECYCLED),
+      // One that is prepared by sticky broadcasts opens nevertheless: without it none would ever take calls.
+      onLastCall: (lane) => {
+        if (lane.phase !== "preparing") this.phases.keepCalls(lane, RECYCLED);
+      },
       recover: () => this.#recover(),
       failLane: this.#failDamaged,
     };

@@ -179,14 +179,15 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     return this.#timers.size;
   }
 
-  /** Starts a worker if calls wait for one. */
+  /** Starts a worker if calls wait for one, on the host or behind others. */
   checkLoad(): void {
     if (this.sizing !== undefined) return this.sizing.check();
     // A pool of fixed size lacks workers that are being stopped, and those that were not replaced as no call waited.
     const { maxThreads } = this.size;
     if (this.#lanes.size >= maxThreads && !this.#recycling && !this.#stopping) return;
     if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;
-    if (this.dispatcher.startable.count > this.starting) this.startOrReplaceLater();
+    const { count, following } = this.dispatcher.startable;
+    if (count + following > this.starting) this.startOrReplaceLater();
   }
 
   /** For a host that blocks: notices workers that have started or ended. False: none has. `isTick`: looks by all means. */

@@ -120,6 +120,15 @@ function bench() {
 }
 
 describe("deadlines", () => {
+  test("count from the making of a call whose task was not known, which is noted after it has its settings", () => {
+    const { clock, ended, make, pass } = bench();
+    const call = make({ timeoutMs: 400 });
+    call.keep().madeMs = clock.nowMs;
+    clock.nowMs += 800; // the host was busy
+    pass(50);
+    expect(ended).toEqual(["0 call at 800"]);
+  });
+
   test("a timeout starts with the task, a deadline with the call, and neither expires early", () => {
     const { begun, ended, make, pass } = bench();
     const slow = make({ runTimeoutMs: 160 });

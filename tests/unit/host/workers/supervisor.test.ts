@@ -104,6 +104,15 @@ describe("a pool of fixed size", () => {
     expect(threads.length).toBe(2);
   });
 
+  test("starts one while it drains for a call that is behind another", () => {
+    const { dispatcher, pass, supervisor, threads } = createReady();
+    supervisor.drain();
+    dispatcher.followingCalls = 1;
+    threads[0]!.exit();
+    pass(1000);
+    expect(threads.length).toBe(2);
+  });
+
   test("starts none when it is closed before it has lost one", () => {
     const { dispatcher, supervisor, threads } = createReady();
     void supervisor.close();

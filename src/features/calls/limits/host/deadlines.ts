@@ -163,7 +163,10 @@ export class Deadlines {
     const { call } = times;
     const { runTimeoutMs, timeoutMs } = call.settings;
     const hardTimeoutMs = call.settings.hardTimeoutMs * stretch();
-    if (times.firstSeenMs < 0) times.firstSeenMs = nowMs;
+    if (times.firstSeenMs < 0) {
+      const madeMs = call.extra?.madeMs ?? -1;
+      times.firstSeenMs = madeMs < 0 ? nowMs : madeMs;
+    }
     if (times.begunMs < 0 && cancellation.hasBegun(call)) times.begunMs = nowMs;
     const { firstSeenMs, begunMs } = times;
     const hasBegun = begunMs >= 0;

@@ -12,17 +12,23 @@ export class CallTimes implements CallPart {
   /** When its stream was cancelled, if its worker is to be stopped a while later. -1: not, or never. */
   cancelledMs: number;
   readonly #all: CallTimes[];
-  /** Its place in that list. -1: the call is over. */
+  /** Its place in that list. -1: it is not in it yet, or the call is over. */
   #index: number;
 
   constructor(call: PendingCall, all: CallTimes[]) {
     this.call = call;
-    this.firstSeenMs = call.extra!.madeMs;
+    this.firstSeenMs = -1;
     this.begunMs = -1;
     this.cancelledMs = -1;
     this.#all = all;
-    this.#index = all.length;
-    all[this.#index] = this;
+    this.#index = -1;
+  }
+
+  /** Enters it into the list. */
+  enter(): void {
+    if (this.#index >= 0) return;
+    this.#index = this.#all.length;
+    this.#all[this.#index] = this;
   }
 
   onRenewed(): void {
@@ -48,10 +54,13 @@ export class TimedCalls {
   /** The call is among them from now on. */
   watch(call: PendingCall): CallTimes {
     const extra = call.keep();
-    const known = extra.find(CallTimes);
-    if (known !== undefined) return known;
-    const times = new CallTimes(call, this.#all);
-    extra.add(times);
+    let times = extra.find(CallTimes);
+    if (times === undefined) {
+      times = new CallTimes(call, this.#all);
+      extra.add(times);
+    }
+    // Last: the stack may end before, and what is in the list must be part of its call, whose end takes it out.
+    times.enter();
     return times;
   }
 
