@@ -99,7 +99,14 @@ export default defineConfig(({ dts }) => [
     ...common,
     // For bundlers, by the condition `module`: by the smaller its files are, the more of them a bundle can leave out.
     // A file of its own for `task`, which would share one with the code for structs.
-    entry: Object.assign({ declare: "src/features/task.ts" }, entries, ...workers) as Record<
+    entry: Object.assign(
+      {
+        declare: "src/features/task.ts",
+        "is-main": "src/api/pool/is-main.ts",
+      },
+      entries,
+      ...workers,
+    ) as Record<
       string,
       string
     >,

@@ -1,6 +1,7 @@
 /** `createPool` with all features. */
 import type { PoolOptions } from "../api/options/pool-options.ts";
-import { type CreatePool, poolCreator } from "../api/pool/pool.ts";
+import { type CreatePool, createPoolWith } from "../api/pool/pool.ts";
+import { withStackAbove } from "../realm/caller-stack.ts";
 import { hostFeatures } from "./host.ts";
 
 /**
@@ -20,6 +21,11 @@ import { hostFeatures } from "./host.ts";
  * await pool.shutdown();
  * ```
  */
-export const createPool: (options?: PoolOptions) => CreatePool = /* @__PURE__ */ poolCreator(
-  hostFeatures,
-);
+export function createPool(options?: PoolOptions): CreatePool {
+  // Within `try` it is no tail call, which would take this function off the stack.
+  try {
+    return createPoolWith(hostFeatures, createPool, options, arguments.length);
+  } catch (error) {
+    throw withStackAbove(error, createPool);
+  }
+}

@@ -15,8 +15,9 @@ import type { WorkerFeature } from "../worker/feature.ts";
 export const workerFeatures: readonly WorkerFeature[] = [
   values,
   structs,
-  streams,
+  // Before streams: a task hears of the reason before its iterator ends.
   limits,
+  streams,
   scaling,
   inline,
   observe,

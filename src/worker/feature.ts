@@ -83,9 +83,9 @@ interface Seams {
 export const seams: Seams = {
   starts: [],
   messages: new Map(),
-  wraps: {},
-  variants: {},
-  held: {},
+  wraps: Object.create(null),
+  variants: Object.create(null),
+  held: Object.create(null),
   hostWorkers: undefined,
   signatureOf: undefined,
   results: undefined,

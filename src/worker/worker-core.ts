@@ -69,7 +69,7 @@ export class WorkerCore {
   readonly #parts: Map<unknown, unknown> = new Map();
   /** Modules that features load. */
   readonly modules: string[] = [];
-  /** What features load behind the tasks. */
+  /** What features load: before tasks that are named, behind a module of tasks. */
   readonly loads: (() => Promise<void>)[] = [];
   /** Called when the tasks are loaded, in the asynchronous context of the loop. */
   readonly onLoaded: (() => void)[] = [];

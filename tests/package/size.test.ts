@@ -27,6 +27,11 @@ const programs: Readonly<Record<string, Budget>> = {
     most: 106,
     told: ["packaging.md", (kib) => `a program with \`createPool\` loads ${kib} KiB at its start`],
   },
+  // A module of tasks that must not run in workers.
+  "isMain alone": {
+    source: `import { isMain } from "heddle"; console.log(isMain);`,
+    most: 16,
+  },
   // Without what the worker loads, as a page loads it.
   "createPool in a browser": {
     source: `import { createPool } from "heddle/browser"; console.log(createPool);`,
@@ -39,7 +44,7 @@ const programs: Readonly<Record<string, Budget>> = {
   },
   "a worker": {
     source: `import "${worker}";`,
-    most: 52,
+    most: 53,
     told: ["packaging.md", (kib) => `a worker ${kib} KiB`],
   },
   "task alone": {

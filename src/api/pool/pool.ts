@@ -15,14 +15,14 @@ import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
+import { isMain } from "./is-main.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
 import { captureStackTrace, withStackAbove } from "../../realm/caller-stack.ts";
 import { SERVED_URL } from "../../realm/served-modules.ts";
-import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
+import { workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
-import { VERSION } from "../../version.ts";
 import { workerEntry } from "../../worker-entry.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
@@ -37,20 +37,6 @@ import { placeAt } from "./start-origin.ts";
 const DRAIN_MS = 5000;
 const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
 
-/**
- * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
- * that are not the entry of the program. Use it to guard code that must not run when workers import the module. Use
- * `import.meta.main` to check whether a module is the entry.
- */
-export const isMain: boolean = workerRealm() === undefined &&
-  currentRuntime.bundleMark() === undefined;
-
-// The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
-if (!isMain && currentRuntime.bundleMark() === VERSION && claimThread()) {
-  currentRuntime.parent(); // listens at once
-  void import("../../mod-worker.ts");
-}
-
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
 export interface CreatePool {
   /**
@@ -64,39 +50,41 @@ export interface CreatePool {
   <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
 }
 
-/** Returns a `createPool` whose pools have these features. They are attached to this thread at its first call. */
-export function poolCreator(
+/** The features that this thread has attached last. */
+let attached: readonly HostFeature[] | undefined;
+
+/**
+ * What `createPool` does: `createPool` is that function, at which stacks of errors begin, and `count` the number of its arguments. Its pools have these features, which are
+ * attached to this thread at its first call.
+ */
+export function createPoolWith(
   features: readonly HostFeature[],
-): (options?: PoolOptions) => CreatePool {
-  let areAttached = false;
-  return function createPool(options: PoolOptions = {}): CreatePool {
+  createPool: (options?: PoolOptions) => CreatePool,
+  options: PoolOptions = {},
+  count: number = 1,
+): CreatePool {
+  if (count > 1) {
+    throw new InvalidArgumentError(
+      "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
+    );
+  }
+  if (attached !== features) {
+    useInHost(features);
+    ThreadPool.addMembers();
+    attached = features;
+  }
+  const prepared = prepare(options, createPool);
+  const create = (given: TaskMap | URL | string): unknown => {
     try {
-      if (arguments.length > 1) {
-        throw new InvalidArgumentError(
-          "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
-        );
-      }
-      if (!areAttached) {
-        useInHost(features);
-        ThreadPool.addMembers();
-        areAttached = true;
-      }
-      const prepared = prepare(options, createPool);
-      const create = (given: TaskMap | URL | string): unknown => {
-        try {
-          const origin = new Error();
-          captureStackTrace(origin, create);
-          const pool = createFrom(given, prepared, origin);
-          return pool;
-        } catch (error) {
-          throw withStackAbove(error, create);
-        }
-      };
-      return create as CreatePool;
+      const origin = new Error();
+      captureStackTrace(origin, create);
+      const pool = createFrom(given, prepared, origin);
+      return pool;
     } catch (error) {
-      throw withStackAbove(error, createPool);
+      throw withStackAbove(error, create);
     }
   };
+  return create as CreatePool;
 }
 
 /** What the pools of one `createPool(options)` have in common. */
@@ -273,6 +261,15 @@ class ThreadPool extends EventTarget {
         configurable: true,
         get(this: ThreadPool): unknown {
           return members[name]!(this.#access ??= this.#createAccess());
+        },
+        // As a method could be replaced: by tests, and by what wraps a pool.
+        set(this: ThreadPool, value: unknown): void {
+          Object.defineProperty(this, name, {
+            value,
+            configurable: true,
+            enumerable: true,
+            writable: true,
+          });
         },
       });
     }

@@ -40,7 +40,13 @@ export function declareTask(
   const further = features.flatMap(({ taskOptions = [] }) => taskOptions);
   const known = ["f", ...further, "abortSignal", "place", ...taskOptionNames()];
   checkKeys("task()", definition, known);
-  const { f, place, ...given } = definition as { readonly f: AnyFunction } & Parts;
+  const { f, place, ...own } = definition as { readonly f: AnyFunction } & Parts;
+  // What decides how the task runs counts as well if a class has it.
+  const given: Record<string, unknown> = own;
+  for (const name of further) {
+    const inherited = Object.hasOwn(own, name) ? undefined : definition[name as "f"];
+    if (inherited !== undefined) given[name] = inherited;
+  }
   const declared = declare(features, given, f);
   const caller = place ?? callPlaceOf(task);
   const made: Task = {

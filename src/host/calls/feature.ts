@@ -55,8 +55,7 @@ export function dropArguments(args: readonly unknown[]): void {
 export function useCalls(feature: CallFeature): void {
   if (features.includes(feature)) return;
   features.push(feature);
-  for (const name in feature.whenMade) {
-    const key = name as keyof CallSettings;
-    whenMade.push([key, feature.whenMade[key]!]);
+  for (const [name, make] of Object.entries(feature.whenMade ?? {})) {
+    whenMade.push([name as keyof CallSettings, make]);
   }
 }

@@ -30,9 +30,9 @@ export async function load(core: WorkerCore): Promise<StartOutcome> {
     const module = tasks.length > 0 || taskModule === undefined
       ? undefined
       : await loadModule(taskModule, core);
-    core.tasks = module?.tasks ?? await loadTasks(tasks, core);
     core.named = module?.descriptions ?? tasks;
     for (const loadMore of core.loads) await loadMore();
+    core.tasks = module?.tasks ?? await loadTasks(tasks, core);
     realm.isLoading = false;
     return { heddle: "ready", tasks: module?.descriptions };
   } catch (error) {

@@ -1,10 +1,14 @@
 /** A pool whose `createPool` was made without features: it lacks what they add, and says so. */
 import { expect, test } from "vitest";
-import { poolCreator } from "../../../src/api/pool/pool.ts";
+import { type CreatePool, createPoolWith } from "../../../src/api/pool/pool.ts";
 import type { PoolOptions } from "../../../src/api/options/pool-options.ts";
 import { declareTask } from "../../../src/api/tasks/declare.ts";
 
-const createPool = poolCreator([]);
+const none: readonly [] = [];
+function createPool(options?: PoolOptions): CreatePool {
+  const create = createPoolWith(none, createPool, options, arguments.length);
+  return create;
+}
 const tasks = {
   *count() {
     yield 1;

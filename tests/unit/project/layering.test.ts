@@ -79,6 +79,7 @@ const BELOW_NATS: readonly RegExp[] = [
 
 /** Only these may import the adapter of the current runtime. */
 const COMPOSITION_ROOTS = [
+  "api/pool/is-main.ts",
   "api/pool/pool.ts",
   "worker/entry.ts",
   "nats/caller/connect-pool.ts",

@@ -7,16 +7,19 @@ import { readEnvelope } from "./wrappers.ts";
 import { pathTo } from "./path.ts";
 import { BORROWED, BOXED, ENVELOPE, HANDLE, REGEXP, SYMBOL } from "../../../codec/tags.ts";
 
+/** By tag. */
+export const valueReaders: NonNullable<ValueFeature["valueReaders"]> = {
+  [SYMBOL]: readSymbol,
+  [REGEXP]: readRegExp,
+  [BOXED]: readBoxed,
+  [ENVELOPE]: readEnvelope,
+  [BORROWED]: readBorrowed,
+  [HANDLE]: readHandle,
+};
+
 export const rareValues: ValueFeature = {
   name: "values",
-  valueReaders: {
-    [SYMBOL]: readSymbol,
-    [REGEXP]: readRegExp,
-    [BOXED]: readBoxed,
-    [ENVELOPE]: readEnvelope,
-    [BORROWED]: readBorrowed,
-    [HANDLE]: readHandle,
-  },
+  valueReaders,
   writeValue: writeRare,
   pathToValue: pathTo,
 };

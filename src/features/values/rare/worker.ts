@@ -2,4 +2,4 @@
 import type { WorkerFeature } from "../../../worker/feature.ts";
 import { rareValues } from "./rare-values.ts";
 
-export const values: WorkerFeature = { ...rareValues };
+export const values: WorkerFeature = rareValues;

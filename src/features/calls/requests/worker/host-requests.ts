@@ -80,7 +80,8 @@ export class HostRequests {
     const { loop } = this.#core;
     this.#isTrackingAll = loop === undefined;
     const running = this.#core.part(runningCalls);
-    if (loop === undefined) this.#core.wraps.push(running);
+    // Within the context of a call, which may replace the asynchronous context.
+    if (loop === undefined) this.#core.onLoaded.push(() => this.#core.wraps.push(running));
     else loop.runner.wrapAll(running);
   }
 
