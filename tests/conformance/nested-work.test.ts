@@ -377,3 +377,17 @@ describe("pool.sync", () => {
     expect(await pool.call.ask("double")).toBe(3);
   });
 });
+
+test.each([[1, 3], [2, 3], [2, 16]])(
+  "calls that wait with their thread end where workers are recycled: %i threads, %i calls each",
+  async (threads, recycleAfter) => {
+    const { call } = await nestingPool({ threads, recycleAfter });
+    const calls = range(4 * recycleAfter).map((n) =>
+      call.syncOfAsync(n, 1).catch((error: unknown) => error)
+    );
+    for (const [n, result] of (await Promise.all(calls)).entries()) {
+      // Where all workers wait in this way, one of them is told so.
+      if (result !== n + 1) expect(result).toBeInstanceOf(DeadlockError);
+    }
+  },
+);

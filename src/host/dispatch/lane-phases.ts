@@ -47,6 +47,7 @@ export class LanePhases {
   /** A worker waits with its thread: calls that it has not begun run elsewhere, and it gets no others. */
   pause(lane: Lane): void {
     const { lanes, pending, placement, requeue, waiting, events } = this.parts;
+    lane.isBlocked = true;
     if (!lanes.move(lane, "suspended")) return;
     placement.forget(lane);
     pending.isDue = true;
@@ -57,6 +58,7 @@ export class LanePhases {
 
   /** A worker that was paused goes on. */
   resume(lane: Lane): void {
+    lane.isBlocked = false;
     if (lane.phase === "suspended") this.open(lane);
   }
 

@@ -13,6 +13,8 @@ export interface Lane {
   phase: Phase;
   /** Why it drains, in words: with this it ends. */
   endsFor?: string;
+  /** Its thread waits for an answer of the host, whatever its phase. */
+  isBlocked?: boolean;
   readonly endpoint: Endpoint;
   /** How values of the program are looked at. */
   readonly access: CodecAccess;

@@ -179,10 +179,13 @@ export class PinnedCalls implements PinnedQueue {
     // Other balancers may be functions of the program.
     const picked = placement.maySteal ? placement.pick(lanes.open, load) : undefined;
     if (picked !== undefined && sender.sendSnapshot(picked, queued, load)) return true;
-    // Workers that are to be replaced may all wait for such calls, and keep others from being started.
+    // Workers that are to be replaced may all wait for such calls, and keep others from being started. A thread that waits
+    // would not begin one, least of all that for which it waits.
     const others = this.#options.hasWorker()
       ? lanes.open.filter((lane) => lane !== picked)
-      : lanes.all.filter((lane) => lane.load.outstanding > 0 && !takesCalls(lane));
+      : lanes.all.filter((lane) =>
+        lane.load.outstanding > 0 && !takesCalls(lane) && !lane.isBlocked
+      );
     others.sort((one, other) => one.load.outstanding - other.load.outstanding);
     return others.some((lane) => sender.sendSnapshot(lane, queued, load));
   }

@@ -889,5 +889,5 @@ test.runIf(capabilities.forbidsCode)(
 );
 
 function src(path: string): string {
-  return new URL(`../../../src/${path}`, import.meta.url).href;
+  return new URL(`../../../../src/${path}`, import.meta.url).href;
 }
