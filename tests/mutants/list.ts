@@ -181,7 +181,7 @@ const parking: Room = {
 };
 
 const codec: Room = {
-  tests: ["unit/codec"],
+  tests: ["unit/codec", "unit/features/structs"],
   mutants: [
     {
       file: "codec/kinds/errors.ts",
@@ -256,6 +256,7 @@ const codec: Room = {
 const dispatch: Room = {
   tests: [
     "unit/host",
+    "unit/features",
     ...conformance("priority", "affinity", "backpressure", "retries", "work-stealing"),
     ...conformance("worker-death", "scheduling", "timeout"),
   ],
@@ -339,7 +340,7 @@ const dispatch: Room = {
 const limits: Room = {
   tests: [
     "unit/host/host.test.ts",
-    "unit/host/limits",
+    "unit/features/limits",
     "unit/host/lanes",
     "unit/sync",
     ...conformance("first-uses", "abort", "timeout", "hard-timeout"),
@@ -429,7 +430,7 @@ const limits: Room = {
 };
 
 const streams: Room = {
-  tests: ["unit/streams"],
+  tests: ["unit/features/streams", "unit/worker"],
   mutants: [
     {
       file: "worker/replies.ts",
@@ -737,7 +738,8 @@ const scopes: Room = {
 /** By name. */
 const workers: Room = {
   tests: [
-    ...["workers", "lanes", "scaling", "schedule", "dispatch"].map((part) => `unit/host/${part}`),
+    ...["workers", "lanes", "schedule", "dispatch"].map((part) => `unit/host/${part}`),
+    ...["scaling", "stealing", "inline", "limits"].map((part) => `unit/features/${part}`),
     ...conformance("thread-budget", "unavailable-threads", "starving-pools"),
   ],
   mutants: [
@@ -818,7 +820,7 @@ const workers: Room = {
 };
 
 const requests: Room = {
-  tests: ["unit/host/requests", "unit/lane/endpoint.test.ts"],
+  tests: ["unit/features/requests", "unit/lane/endpoint.test.ts"],
   mutants: [
     {
       file: "features/calls/requests/host/callers.ts",

@@ -1,5 +1,5 @@
 /** Each fault of `npm run test:mutants` can be put into the sources: a change moves the faults of the lines that it moves. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { rooms } from "../../mutants/list.ts";
@@ -14,4 +14,12 @@ test("each fault has its place once", () => {
     return [file, fault, text.split(from).length - 1] as const;
   });
   expect(found.filter(([, , times]) => times !== 1)).toEqual([]);
+});
+
+test("each room has tests", () => {
+  const paths = Object.values(rooms).flatMap(({ tests }) => tests);
+  const missing = paths.filter((path) =>
+    !existsSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)))
+  );
+  expect(missing).toEqual([]);
 });
