@@ -230,6 +230,7 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")("in a br
     const { page, complaints } = await open(viewport, scheme);
     await go(page, "index.html");
     const images = page.locator("main picture img:visible");
+    await images.first().waitFor(); // it has no size before it is loaded
     expect(await images.count()).toBe(1);
     const image = images.first();
     await image.scrollIntoViewIfNeeded();
