@@ -1,5 +1,5 @@
 /**
- * What a worker loads: the kernel's side of it, with all features.
+ * The module of a worker: the kernel's part of workers, and all features.
  *
  * @module
  */

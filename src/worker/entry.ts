@@ -101,7 +101,7 @@ function begin(given: WorkerStart, site: Site): (message: unknown) => void {
   };
   if (start.directOutputs.length > 0) site.parent.writeDirectly(start.directOutputs);
   const { messages } = core.endpoint = createEndpoint(core);
-  // What the host has posted on the payload port, where a worker that waits without its event loop finds it.
+  // A worker that waits without its event loop finds messages of the host on the payload port.
   realm.shared.take = () => {
     for (let next = messages.takeNotice(); next !== undefined; next = messages.takeNotice()) {
       receive(next);

@@ -30,6 +30,14 @@ test("events and nested calls find their call in a context that leaves that of t
   expect(await call.fib(6)).toBe(8);
 });
 
+test("a task module that gives all objects a property runs", async () => {
+  const polluting = new URL("../fixtures/polluting-tasks.ts", import.meta.url);
+  const { call } = closedAfterTest(
+    createPool({ threads: 1 })<typeof import("../fixtures/polluting-tasks.ts")>(polluting),
+  );
+  expect(await call.add(1, 2)).toBe(3);
+});
+
 test("the module of a context is loaded before tasks that are given by name", async () => {
   const named = closedAfterTest(
     createPool({ threads: 1, context })({

@@ -61,7 +61,7 @@ export function createPoolWith(
   features: readonly HostFeature[],
   createPool: (options?: PoolOptions) => CreatePool,
   options: PoolOptions = {},
-  count: number = 1,
+  count: number,
 ): CreatePool {
   if (count > 1) {
     throw new InvalidArgumentError(

@@ -41,7 +41,7 @@ export function declareTask(
   const known = ["f", ...further, "abortSignal", "place", ...taskOptionNames()];
   checkKeys("task()", definition, known);
   const { f, place, ...own } = definition as { readonly f: AnyFunction } & Parts;
-  // What decides how the task runs counts as well if a class has it.
+  // Also those that an object inherits from its class.
   const given: Record<string, unknown> = own;
   for (const name of further) {
     const inherited = Object.hasOwn(own, name) ? undefined : definition[name as "f"];

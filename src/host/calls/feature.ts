@@ -24,7 +24,8 @@ export interface CallFeature<Host = never> {
     readonly [Name in keyof CallSettings]?: (call: PendingCall, host: Host) => void;
   };
   /**
-   * What travels in the place of arguments that cannot be encoded for the reason `error`; undefined: the feature sends none of them.
+   * Called for arguments that cannot be encoded, with the error. Returns what to send in their place; undefined: the feature sends
+   * none of them.
    * Runs user code. If it throws, the call is refused for that reason.
    */
   replaceArguments?(args: readonly unknown[], error: unknown): OtherArguments | undefined;

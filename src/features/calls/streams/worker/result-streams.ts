@@ -84,7 +84,7 @@ export class ResultStreams {
       },
     });
     this.#open.set(key, producer);
-    // What the host has to know of it; the items follow.
+    // The host hears of the stream first; its items follow.
     const snapshot = snapshots.encodeInternal([isReadableStream(value), highWaterMark]);
     replies.send({ kind: OPENED, slot, generation, word: 0, snapshot });
     producer.resume();
