@@ -54,7 +54,7 @@ const DEFAULTS: Readonly<Omit<ResolvedOptions, keyof ResolvedThreads | "maxAband
   queuePolicy: "reject",
   hardTimeoutMs: Infinity,
   recycleAfter: Infinity,
-  maxWorkerBytes: Infinity,
+  startData: {},
   workerLimits: { resourceLimits: undefined, permission: undefined },
   workerOptions: DEFAULT_WORKER,
   metrics: false,

@@ -10,7 +10,7 @@ import type { Transport } from "../../features/workers/mirror/host/transport.ts"
 import type { ResolvedWorkerOptions } from "./worker-options.ts";
 
 /** Options that are merged into others. */
-type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host";
+type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host" | "maxWorkerBytes";
 
 interface ResolvedParts extends ResolvedObserving {
   readonly ringBytes: RingSizes;
@@ -24,6 +24,8 @@ interface ResolvedParts extends ResolvedObserving {
   /** By name; those of a module beside its other exports. Undefined: workers may ask for none. */
   readonly hostFunctions: Readonly<Record<string, unknown>> | undefined;
   readonly transport: Transport;
+  /** Start data of features that their options ask for, by their names. */
+  readonly startData: Readonly<Record<string, unknown>>;
 }
 
 export interface ResolvedThreads {

@@ -152,12 +152,12 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** What workers get. The memory in it is of all of them. */
   #createStart(): PoolStart {
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { maxWorkerBytes, workerOptions: { name, setup, data } } = options;
+    const { workerOptions: { name, setup, data } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
     for (const [name, bytes] of Object.entries(sharedBytes)) {
       this.startData[name] = new SharedArrayBuffer(bytes);
     }
-    if (options.metrics || maxWorkerBytes !== Infinity) this.startData["scaling"] = maxWorkerBytes;
+    Object.assign(this.startData, options.startData);
     return {
       hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
       taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),

@@ -23,8 +23,10 @@ export const scaling: HostFeature = {
     budget: (value, to) => to.budget = checkBudget(value),
     idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
     recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
-    maxWorkerBytes: (value, to, _given, runtime) =>
-      to.maxWorkerBytes = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime),
+    maxWorkerBytes: (value, to, _given, runtime) => {
+      const scaling = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime);
+      if (scaling !== Infinity) to.startData = { ...to.startData, scaling };
+    },
   },
 
   messages: {

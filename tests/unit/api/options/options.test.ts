@@ -27,7 +27,7 @@ describe("options", () => {
       hardTimeoutMs: Infinity,
       maxAbandonedThreads: 8,
       recycleAfter: Infinity,
-      maxWorkerBytes: Infinity,
+      startData: {},
       transport: "shared",
       workerLimits: { resourceLimits: undefined, permission: undefined },
       workerOptions: { setup: undefined, data: undefined, name: "heddle", thread: {} },

@@ -40,7 +40,10 @@ export function createFollower(host: PoolParts, channel: TracingChannel): CallFo
 export function observe(host: PoolParts): void {
   const { options: { metrics, debug: topics, context }, runtime } = host.spec;
   const stamps = metrics ? host.part(createStamps) : undefined;
-  if (stamps !== undefined) host.createSender = (options) => new StampingSender(options, stamps);
+  if (stamps !== undefined) {
+    host.createSender = (options) => new StampingSender(options, stamps);
+    host.startData["scaling"] = Infinity; // without a limit of its own, memory is measured all the same
+  }
   const debug = topics && host.part(createDebugLog);
   const printsWaits = debug?.waits === true;
   if (printsWaits) printWaits(host, debug);
