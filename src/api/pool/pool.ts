@@ -54,13 +54,13 @@ export interface CreatePool {
 let attached: readonly HostFeature[] | undefined;
 
 /**
- * What `createPool` does: `createPool` is that function, at which stacks of errors begin, and `count` the number of its arguments. Its pools have these features, which are
- * attached to this thread at its first call.
+ * What `createPool` does: `createPool` is that function, at which stacks of errors begin, and `count` the number of its arguments. Its
+ * pools have these features, which are attached to this thread at its first call.
  */
 export function createPoolWith(
   features: readonly HostFeature[],
   createPool: (options?: PoolOptions) => CreatePool,
-  options: PoolOptions = {},
+  options: PoolOptions | undefined,
   count: number,
 ): CreatePool {
   if (count > 1) {
@@ -100,7 +100,7 @@ interface Prepared {
 
 /** `createPool`: the function that was called with `options`. */
 function prepare(
-  options: PoolOptions,
+  options: PoolOptions = {},
   createPool: (options?: PoolOptions) => CreatePool,
 ): Prepared {
   const realm = workerRealm();
