@@ -32,7 +32,7 @@ import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import { currentRuntime } from "../runtimes/current.ts";
+import { workerRuntime } from "../runtimes/worker.ts";
 import { unpackData } from "../shared-entry.ts";
 import { VERSION } from "../version.ts";
 import { seams } from "./feature.ts";
@@ -43,7 +43,7 @@ import { load, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
 import type { Serve, Site } from "./site.ts";
 import { WorkerCore } from "./worker-core.ts";
 
-const runtime = currentRuntime;
+const runtime = workerRuntime;
 
 /** Serves a worker: returns what takes its messages, the start data first. */
 export const serve: Serve = (site) => {
@@ -70,9 +70,12 @@ export function serveThread(): void {
     isHost: false,
     known: [],
     enter: (realm, { limits, library }, f) => {
-      if (limits.permission !== undefined) runtime.confineSelf(limits, library, realm.modules);
-      enterWorkerRealm(realm);
-      f();
+      const enter = (): void => {
+        enterWorkerRealm(realm);
+        f();
+      };
+      if (limits.permission === undefined) enter();
+      else runtime.confine(limits, library, realm.modules).then(enter).catch(crash);
     },
     crash,
   }));

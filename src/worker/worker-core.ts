@@ -7,7 +7,7 @@ import { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { WorkerMessage, WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
 import type { TaskTimer } from "../metering/task-timings.ts";
-import type { PayloadPort, Runtime } from "../runtimes/runtime.ts";
+import type { PayloadPort, WorkerRuntime } from "../runtimes/runtime.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
 import type { SpaceFlag } from "../sync/space-flag.ts";
 import { type Notice, postNotice } from "./notices.ts";
@@ -58,7 +58,7 @@ interface Start {
 }
 
 export class WorkerCore {
-  readonly runtime: Runtime;
+  readonly runtime: WorkerRuntime;
   readonly site: Site;
   /** With memory that a feature has made, where none is shared. */
   start: WorkerStart;
@@ -105,7 +105,7 @@ export class WorkerCore {
   onOutside: () => void = () => {};
 
   /** `starts`: of features that may replace parts of the start data, by their names. */
-  constructor(start: WorkerStart, site: Site, runtime: Runtime, starts: readonly Start[]) {
+  constructor(start: WorkerStart, site: Site, runtime: WorkerRuntime, starts: readonly Start[]) {
     this.runtime = runtime;
     this.site = site;
     this.start = start;

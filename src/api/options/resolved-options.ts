@@ -3,7 +3,7 @@ import type { BalancerFunction, BalancerName } from "../../features/workers/bala
 import type { InlinerLimits } from "../../features/workers/inline/host/inline-executor.ts";
 import type { PoolBudget, ShareLimits } from "../../features/workers/scaling/host/pool-budget.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
+import type { HostRuntime, WorkerLimits } from "../../runtimes/runtime.ts";
 import type { ResolvedObserving } from "../../features/watching/observe/host/observe-options.ts";
 import type { PoolOptions } from "./pool-options.ts";
 import type { Transport } from "../../features/workers/mirror/host/transport.ts";
@@ -44,8 +44,8 @@ export type ResolvedOptions =
 
 /** What the checks have to know of the runtime. */
 export type OptionsRuntime =
-  & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
-  & Partial<Pick<Runtime, "env" | "measuresMemory" | "sharesMemory">>;
+  & Pick<HostRuntime, "cores" | "refuseLimits" | "takesExecArgv">
+  & Partial<Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory">>;
 
 /** The options that are given: own and not undefined. Each is read once. */
 export type Given = { readonly [Key in keyof PoolOptions]?: unknown };

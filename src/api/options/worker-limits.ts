@@ -1,7 +1,12 @@
 /** Options that limit workers, `resourceLimits` and `permission`, and their checks. */
 import { invalid, isRecord, show } from "../../option-checks.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { Permission, ResourceLimits, Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
+import type {
+  HostRuntime,
+  Permission,
+  ResourceLimits,
+  WorkerLimits,
+} from "../../runtimes/runtime.ts";
 
 /** "off": the rights of the host. "strict": only reading in the working directory. */
 export type PermissionMode = "off" | "strict";
@@ -23,7 +28,7 @@ const POSSIBLE =
 /** Checks the limit of a worker's memory. Throws where the runtime does not tell it. */
 export function checkMeasurable(
   maxWorkerBytes: number,
-  { measuresMemory }: Partial<Pick<Runtime, "measuresMemory">>,
+  { measuresMemory }: Partial<Pick<HostRuntime, "measuresMemory">>,
 ): number {
   if (maxWorkerBytes === Infinity || measuresMemory !== false) return maxWorkerBytes;
   throw new InvalidArgumentError(

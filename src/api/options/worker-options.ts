@@ -3,7 +3,7 @@ import { handleSupport } from "../../realm/handles.ts";
 import { structuredClone, URL as BuiltinURL } from "../../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../option-checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
-import type { Runtime, ThreadOptions } from "../../runtimes/runtime.ts";
+import type { HostRuntime, ThreadOptions } from "../../runtimes/runtime.ts";
 
 /** Options of each worker. All are optional. */
 export interface WorkerOptions {
@@ -72,7 +72,7 @@ export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
 export function checkWorkerOptions(
   given: unknown,
   permission: unknown,
-  runtime: Pick<Runtime, "takesExecArgv">,
+  runtime: Pick<HostRuntime, "takesExecArgv">,
 ): ResolvedWorkerOptions {
   if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
   const options: { readonly [THREAD_DATA]?: unknown } = given;

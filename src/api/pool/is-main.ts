@@ -1,6 +1,7 @@
 /** Whether this is a worker of heddle. A file of its own, so that bundles of programs that ask no more leave the rest out. */
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
+import { listen } from "../../runtimes/host-port.ts";
 import { VERSION } from "../../version.ts";
 
 /**
@@ -13,6 +14,6 @@ export const isMain: boolean = workerRealm() === undefined &&
 
 // The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
 if (!isMain && currentRuntime.bundleMark() === VERSION && claimThread()) {
-  currentRuntime.parent(); // listens at once
+  listen();
   void import("../../mod-worker.ts");
 }

@@ -15,7 +15,7 @@ import type { PoolEvents } from "../../features/watching/observe/host/pool-event
 import type { TaskDescription } from "../../protocol/start-data.ts";
 import type { WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
-import { MAX_TIMER_MS, type Runtime, type Timer } from "../../runtimes/runtime.ts";
+import { type HostRuntime, MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { HostSide } from "./wiring.ts";
 
@@ -37,9 +37,9 @@ let hasWarnedOfForgotten = false;
 
 export class PoolCore extends HostSide {
   readonly ready: Promise<void>;
-  readonly #runtime: Runtime;
+  readonly #runtime: HostRuntime;
   readonly #moduleTasks: ModuleTasks | undefined;
-  /** When each worker was ready, by `Runtime.coarseNow`. */
+  /** When each worker was ready, by `HostRuntime.coarseNow`. */
   readonly readyMs: Map<number, number> = new Map();
   readonly #keepAlive: boolean;
   readonly #resolveReady: () => void;

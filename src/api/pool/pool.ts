@@ -24,7 +24,7 @@ import { SERVED_URL } from "../../realm/served-modules.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
 import { workerEntry } from "../../worker-entry.ts";
-import { currentRuntime } from "../../runtimes/current.ts";
+import { hostRuntime } from "../../runtimes/host.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
@@ -105,10 +105,10 @@ function prepare(
 ): Prepared {
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
-    const isBundled = currentRuntime.bundleMark() !== undefined;
+    const isBundled = hostRuntime.bundleMark() !== undefined;
     throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
   }
-  const runtime = currentRuntime;
+  const runtime = hostRuntime;
   const resolved = resolveOptions(options, runtime);
   const entry = workerEntry(runtime);
   const { moduleUrl, workerOptions: { setup }, context } = resolved;
@@ -117,7 +117,7 @@ function prepare(
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
   const located = setup === undefined && context === undefined
     ? resolved
-    : locateModules(resolved, caller(), moduleFinder(currentRuntime));
+    : locateModules(resolved, caller(), moduleFinder(hostRuntime));
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
     common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode },
@@ -144,7 +144,7 @@ function createFrom(
       : moduleUrlOf(
         String(given),
         isRelative(String(given)) ? caller() : undefined,
-        moduleFinder(currentRuntime),
+        moduleFinder(hostRuntime),
       );
     const tasks = new ModuleTasks(url, runtime);
     const { sources, signatures, moduleUrl } = tasks;
@@ -196,7 +196,7 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
-  const finder = moduleFinder(currentRuntime);
+  const finder = moduleFinder(hostRuntime);
   return Object.keys(tasks).map((name, index) => {
     return {
       name,

@@ -4,7 +4,7 @@ import { packError } from "../../codec/codec.ts";
 import { isError, textOf } from "../../codec/kinds/errors.ts";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { StartFailure, StartOutcome, StartPart } from "../../protocol/start-data.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../../runtimes/runtime.ts";
 import type { WorkerCore } from "../worker-core.ts";
 import { LoadFailure } from "./import-module.ts";
 import { runSetup } from "./setup.ts";
@@ -41,7 +41,7 @@ export async function load(core: WorkerCore): Promise<StartOutcome> {
   }
 }
 
-function startFailure(part: StartPart, error: unknown, runtime: Runtime): StartFailure {
+function startFailure(part: StartPart, error: unknown, runtime: WorkerRuntime): StartFailure {
   if (!(error instanceof LoadFailure)) {
     return { heddle: "failed", part, error: packReasonOf(runtime, error) };
   }
@@ -50,7 +50,7 @@ function startFailure(part: StartPart, error: unknown, runtime: Runtime): StartF
 }
 
 /** An error as bytes; of anything else its text. */
-export function packReasonOf(runtime: Runtime, reason: unknown): Uint8Array {
+export function packReasonOf(runtime: WorkerRuntime, reason: unknown): Uint8Array {
   const error = isError(reason) ? reason : new Error(textOf(reason));
   try {
     return packError(runtime, error);

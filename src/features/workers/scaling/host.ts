@@ -5,7 +5,7 @@ import { PoolSizing } from "./host/pool-sizing.ts";
 import { WorkerRecycling } from "./host/recycling.ts";
 import type { Recycling } from "../../../host/workers/feature.ts";
 
-import { PoolBudget } from "./host/pool-budget.ts";
+import { addFixed, PoolBudget } from "./host/pool-budget.ts";
 import { checkLimit, checkMs, invalid, show } from "../../../option-checks.ts";
 
 const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
@@ -35,11 +35,13 @@ export const scaling: HostFeature = {
   },
 
   workers: {
-    sizing: (workers) =>
-      new PoolSizing(
-        workers,
-        (lane, reason) => ofFeature(workers.recycling).drain(lane, reason),
-      ),
+    sizing: (workers) => {
+      const { budget, share, minThreads, maxThreads } = workers.size;
+      const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
+      if (!isFixed) return new PoolSizing(workers);
+      addFixed(workers);
+      return undefined;
+    },
     recycling: (workers) => new WorkerRecycling(workers),
   },
 };

@@ -1,5 +1,4 @@
 /** Stops workers that exceed a limit. One whose thread would go on beyond `maxAbandonedThreads` stays, but gets no calls. */
-import { Set } from "../../../../builtins.ts";
 import { WorkerStartError } from "../../../../errors.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { AbandonedThreads } from "./abandoned-threads.ts";
@@ -8,19 +7,14 @@ import type { Stopping, Workers } from "../../../../host/workers/feature.ts";
 export class StoppedWorkers implements Stopping {
   readonly #workers: Workers;
   readonly #abandoned: AbandonedThreads;
-  /** Workers that must be stopped but cannot. */
-  readonly #unstoppable = new Set<Lane>();
 
   constructor(workers: Workers) {
-    const { dispatcher: { lanes }, runtime: { cores, stopsThreads }, size } = workers;
+    const { runtime: { cores, stopsThreads }, size } = workers;
     this.#workers = workers;
     this.#abandoned = new AbandonedThreads({
       cores,
       max: size.maxAbandonedThreads,
       canStop: stopsThreads,
-    });
-    lanes.watch((lane) => {
-      if (lane.phase === "closing" || lane.phase === "gone") this.#unstoppable.delete(lane);
     });
   }
 
@@ -30,10 +24,6 @@ export class StoppedWorkers implements Stopping {
 
   get stretch(): number {
     return this.#abandoned.stretch(this.#workers.dispatcher.lanes.busyCount);
-  }
-
-  get occupied(): number {
-    return this.#unstoppable.size;
   }
 
   stop(lane: Lane, error: Error): void {
@@ -49,16 +39,14 @@ export class StoppedWorkers implements Stopping {
 
   /** Its waiting calls run elsewhere. It ends when it has answered. Without another worker the pool fails. */
   #keep(lane: Lane, cause: Error): void {
-    const { dispatcher: { phases }, events, isClosing } = this.#workers;
-    const unstoppable = this.#unstoppable;
-    if (unstoppable.has(lane) || isClosing) return;
-    unstoppable.add(lane);
+    const { dispatcher: { phases, lanes }, events, isClosing } = this.#workers;
+    if (lane.isUnstoppable || isClosing) return;
+    lane.isUnstoppable = true;
     phases.drain(lane, "it exceeded a limit");
-    if (this.#workers.alive + this.#workers.delayed > unstoppable.size || this.#workers.mayStart) {
-      return;
-    }
-    const message =
-      `No worker is left: ${unstoppable.size} run tasks that cannot be stopped, beside ` +
+    const unstoppable = lanes.all
+      .filter(({ phase, isUnstoppable }) => phase === "draining" && isUnstoppable).length;
+    if (this.#workers.alive + this.#workers.delayed > unstoppable || this.#workers.mayStart) return;
+    const message = `No worker is left: ${unstoppable} run tasks that cannot be stopped, beside ` +
       `${this.abandonedThreads} abandoned threads (maxAbandonedThreads)`;
     events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }

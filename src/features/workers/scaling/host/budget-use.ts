@@ -3,7 +3,7 @@ import { Set } from "../../../../builtins.ts";
 import type { Runtime } from "../../../../runtimes/runtime.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { LastProgress } from "../../../../host/lanes/last-progress.ts";
-import type { PoolSize } from "../../../../host/workers/pool-size.ts";
+import type { PoolSize } from "../../../../host/workers/feature.ts";
 import { type BudgetMember, type BudgetShare, PoolBudget } from "./pool-budget.ts";
 
 /** Time for which a worker has had no call before another pool gets its thread. */

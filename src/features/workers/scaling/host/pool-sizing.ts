@@ -1,39 +1,22 @@
 /** How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget (`budget-use.ts`). */
-import type { Runtime } from "../../../../runtimes/runtime.ts";
-import type { Dispatcher } from "../../../../host/dispatch/dispatcher.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import type { Phase } from "../../../../host/lanes/phase.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { BudgetUse } from "./budget-use.ts";
 import { StartCost } from "./start-cost.ts";
-import type { PoolSize } from "../../../../host/workers/pool-size.ts";
+import type { Sizing, Workers } from "../../../../host/workers/feature.ts";
+import type { WorkerRecycling } from "./recycling.ts";
 import type { PoolBudget } from "./pool-budget.ts";
-
-/** The workers of a pool, as `Workers` has them. */
-export interface SizedWorkers {
-  /** Its limits at present. */
-  readonly size: PoolSize;
-  readonly runtime: Runtime;
-  readonly dispatcher: Pick<Dispatcher, "lanes" | "phases" | "startable" | "backlogMs">;
-  /** Workers that take calls or are starting. */
-  readonly alive: number;
-  /** Of these, those that are starting. */
-  readonly starting: number;
-  /** Replacements that are delayed: no other worker is started meanwhile. */
-  readonly delayed: number;
-  startOrReplaceLater(): void;
-}
 
 /** Why a worker ends whose thread another pool gets. */
 const GIVEN_BACK = "another pool gets its thread";
 
-export class PoolSizing {
+export class PoolSizing implements Sizing {
   readonly #elastic: Autoscaler;
   readonly #budget: BudgetUse;
   readonly #cost: StartCost;
 
-  /** `drain` closes a worker, for this reason, when it has answered its calls. */
-  constructor(workers: SizedWorkers, drain: (lane: Lane, reason: string) => void) {
+  constructor(workers: Workers) {
     const { size, runtime, dispatcher } = workers;
     const { lanes, phases } = dispatcher;
     const start = (): void => {
@@ -67,7 +50,7 @@ export class PoolSizing {
         this.check();
       },
       end: (lane) => phases.end(lane, GIVEN_BACK),
-      drain: (lane) => drain(lane, GIVEN_BACK),
+      drain: (lane) => (workers.recycling as WorkerRecycling).drain(lane, GIVEN_BACK),
     });
     lanes.watch((lane, from) => this.#onPhase(lane, from));
   }
