@@ -229,6 +229,7 @@ export class Supervisor implements LaneOwner, Workers {
     const lane = new ThreadLane(id, this.#options, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
+    if (this.lanes.all.length === 0 && lane.mirror === undefined) this.lanes.starting ??= lane;
     this.sizing?.onStarted(lane);
     return lane;
   }
