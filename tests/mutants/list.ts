@@ -781,8 +781,8 @@ const workers: Room = {
       fault: "one call that waits starts a second worker while the first one starts",
     },
     {
-      file: "features/workers/scaling/host/budget-use.ts",
-      from: "if (open().length + starting() === 0) {",
+      file: "features/workers/scaling/host/pool-sizing.ts",
+      from: "if (this.#usable === 0) {",
       to: "if (alive === 0) {",
       fault: "a pool whose workers wait for other calls with their threads waits for the budget",
     },
