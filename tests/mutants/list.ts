@@ -367,13 +367,13 @@ const limits: Room = {
     },
     {
       file: "features/calls/limits/host/cancellation.ts",
-      from: "if (isNotified) postAbort(lane, slot, generation, reason);",
+      from: "if (isNotified && lane !== undefined) postAbort(lane, slot, generation, reason);",
       to: "",
       fault: "a task is not told of its abort",
     },
     {
       file: "features/calls/limits/host/cancellation.ts",
-      from: "raiseAbort(this.#options.abortEpochs, slot, generation);",
+      from: "raiseAbort(this.#epochs, slot, generation);",
       to: "",
       fault: "a task that blocks does not see its abort",
     },
@@ -403,14 +403,13 @@ const limits: Room = {
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from: "if (lane !== undefined) stop(lane, error);",
+      from: "if (lane !== undefined) this.#host.supervisor.stopping!.stop(lane, error);",
       to: "",
       fault: "hardTimeoutMs stops no worker",
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from:
-        "if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;",
+      from: "if (!hasUnread || silentMs < limitMs) return false;",
       to: "if (!hasUnread || silentMs >= 0) return false;",
       fault: "a worker that takes no calls is never stopped",
     },
@@ -716,7 +715,7 @@ const scopes: Room = {
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from: "this.#stopCancelled(call);",
+      from: "this.#cancellation.endStopped(call);",
       to: "",
       fault: "a stream that does not end keeps its scope open",
     },

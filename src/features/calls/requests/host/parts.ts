@@ -9,7 +9,7 @@ import { unknownTask } from "../../../../api/calls/call-proxy.ts";
 import { didYouMean } from "../../../../option-checks.ts";
 import { mergeOptions } from "../../../../api/options/call-options.ts";
 import type { PoolSpec } from "../../../../api/tasks/pool-spec.ts";
-import { createCancellation } from "../../limits/host/parts.ts";
+import { createCancellation } from "../../limits/host/cancellation.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
 
 export function createRequests(parts: PoolParts): HostRequests {

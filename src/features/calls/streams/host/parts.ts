@@ -1,7 +1,7 @@
 /** The streams of a pool's calls. Made at first use. */
 import { ArgumentSources } from "./argument-sources.ts";
 import { StreamCalls } from "./stream-calls.ts";
-import { createCancellation } from "../../limits/host/parts.ts";
+import { createCancellation } from "../../limits/host/cancellation.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
 
 /** The calls whose results are streams. */
