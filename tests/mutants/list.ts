@@ -463,8 +463,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "else this.#finish(hasFailed, reason, hasFailed);",
-      to: "else this.#finish(hasFailed, reason);",
+      from: "isThrown ? this.#finish(true, error) : this.#finish(hasFailed, reason, hasFailed);",
+      to: "isThrown ? this.#finish(true, error) : this.#finish(hasFailed, reason);",
       fault: "a reader that breaks off does not get the error of a finally block",
     },
     {
@@ -475,8 +475,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "return this.#items < this.#options.highWaterMark && this.#bytes < MAX_UNREAD_BYTES &&",
-      to: "return this.#bytes < MAX_UNREAD_BYTES &&",
+      from: "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
+      to: "return this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       fault: "highWaterMark is ignored",
     },
     {
@@ -487,13 +487,13 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "if (!this.#isRunning) this.#options.run(() => this.#close(false, undefined));",
+      from: "if (this.#phase !== RUNNING) this.#options.run(() => this.#close(false, undefined));",
       to: "",
       fault: "a cancelled iterator is not closed",
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "if (this.#batchItems > 0) this.#sendSoon();",
+      from: "if (this.#batchItems > 0) this.#startLater();",
       to: "",
       fault: "items wait for one that takes long",
     },
