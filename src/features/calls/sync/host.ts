@@ -1,7 +1,7 @@
 /** `pool.sync`: calls that block the host. */
 import { createSyncProxy, type SyncProxy } from "./sync-proxy.ts";
 import { createBlocking } from "./parts.ts";
-import { createRequests } from "../requests/host/parts.ts";
+import { createRequests } from "../requests/host/host-requests.ts";
 import { createCancellation } from "../limits/host/cancellation.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
