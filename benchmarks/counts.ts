@@ -6,7 +6,7 @@
 import { type Profiler, Session } from "node:inspector/promises";
 import process from "node:process";
 import { isMainThread } from "node:worker_threads";
-import { createPool, isMain } from "../../dist/mod.js";
+import { createPool, isMain } from "../dist/mod.js";
 
 /** Calls that are counted, and calls before them. */
 const INFREQUENT = { calls: 100, warmUp: 20 };
