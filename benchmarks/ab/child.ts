@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import type * as Heddle from "../../dist/mod.js";
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { finish, type RoundSamples } from "../harness/child.ts";
 import { spinFor, US_PER_MS } from "../harness/clock.ts";
 import { checkClock } from "../harness/clock-check.ts";

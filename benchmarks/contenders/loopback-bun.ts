@@ -1,5 +1,5 @@
 /** Bun's own server and clients. */
-import type { EchoContender } from "./echo-contender.ts";
+import type { EchoContender } from "./types.ts";
 import { connectFetch, connectWebSocket, createLoopback, reply } from "./loopback.ts";
 
 interface BunServer {

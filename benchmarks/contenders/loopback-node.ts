@@ -2,7 +2,7 @@
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
-import type { EchoContender } from "./echo-contender.ts";
+import type { EchoContender } from "./types.ts";
 import { type Client, createLoopback, inOrder, reply } from "./loopback.ts";
 
 export const websocket: EchoContender = createLoopback({

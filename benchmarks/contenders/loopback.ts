@@ -3,7 +3,7 @@
  * writes it anew, as a worker's task gets a value and returns one.
  */
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import type { Echo, EchoContender } from "./echo-contender.ts";
+import type { Echo, EchoContender } from "./types.ts";
 
 /** What a server makes of a message. */
 export const reply = (text: string): string => JSON.stringify(JSON.parse(text));

@@ -22,6 +22,7 @@ export const NAMES_END = "|";
 
 export function readArguments(): ChildArguments {
   const { values } = parseArgs({
+    allowPositionals: true, // the scenario
     options: {
       contender: { type: "string", default: "heddle" },
       quick: { type: "boolean", default: false },

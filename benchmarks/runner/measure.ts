@@ -16,7 +16,7 @@ import { log } from "./terminal.ts";
 
 export interface Run {
   readonly name: string;
-  readonly scenario: Pick<Scenario, "rounds" | "finish" | "timeoutMs" | "isPooled" | "pairedWith">;
+  readonly scenario: Pick<Scenario, "rounds" | "derived" | "timeoutMs" | "isPooled" | "pairedWith">;
   readonly runtime: string;
   readonly version: string;
   readonly choices: Choices;
@@ -25,6 +25,9 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, string>>;
 }
+
+export const roundsOf = ({ rounds }: Pick<Scenario, "rounds">, { isQuick }: Choices): number =>
+  rounds[isQuick ? 0 : 1];
 
 const CHILD_TIMEOUT_MS = 120_000;
 
@@ -35,11 +38,11 @@ export async function measure(
   startProcess: (contender: string) => void,
 ): Promise<ScenarioResult> {
   const { name, runtime, version, choices, contenders, versions } = run;
-  const { rounds, finish, isPooled = false } = run.scenario;
+  const { derived, isPooled = false } = run.scenario;
   const startedAt = performance.now();
   const collected = new Collected(run);
   const beforeMs = await reference.measureBefore();
-  const total = rounds(choices);
+  const total = roundsOf(run.scenario, choices);
   for (let number = 1; number <= total; number++) {
     for (const contender of contenders) {
       if (collected.isGivenUp(contender)) continue;
@@ -67,7 +70,7 @@ export async function measure(
     reference: reference.describe(beforeMs, afterMs),
     versions,
     cases: [...collected.cases],
-    measurements: finish(measurements),
+    measurements: derived.reduce<Measurement[]>((all, derive) => derive(all), measurements),
     failures: collected.failures,
   };
 }

@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { ISOLATED, pageOf, serveFolder } from "../../tests/browser/pages.ts";
 import { launchBrowser } from "../../tests/support/browser.ts";
-import type { PageSample } from "../browser/page/page.ts";
+import type { PageSample } from "../browser/page.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 
-const page: string = fileURLToPath(new URL("../browser/page/", import.meta.url));
+const page: string = fileURLToPath(new URL("../browser/", import.meta.url));
 const NS_PER_US = 1000;
 const TURNS = 40;
 const WARM_UP_TURNS = 10;
@@ -50,7 +50,7 @@ function group(samples: readonly PageSample[]): RoundSamples[] {
 }
 
 /** Runs one round of all contenders, and prints their figures. */
-export async function runBrowser(): Promise<never> {
+export async function run(): Promise<never> {
   const { isQuick } = readArguments();
   const folder = mkdtempSync(join(tmpdir(), "heddle-browser-"));
   await bundle(folder);

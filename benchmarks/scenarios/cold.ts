@@ -5,7 +5,7 @@
  *
  * Values are made before the import, and answers compared with them after the last call.
  */
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import { COLD_CONTENDERS } from "../contenders/one-worker.ts";
 import { chooseContender, finish, readArguments } from "../harness/child.ts";
 import { US_PER_MS } from "../harness/clock.ts";
 import { ColdCalls, createValues, time } from "./cold-calls.ts";
@@ -24,15 +24,15 @@ import {
 const BYTES_PER_MIB = 2 ** 20;
 
 /** Runs one process of the contender and kind named on the command line and prints its figures. */
-export async function runCold(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contender: name, variant } = readArguments();
   const kindName = variant as ColdKind;
-  const contender = chooseContender(contenders, name);
+  const contender = chooseContender(COLD_CONTENDERS, name);
   const values = createValues(kindName);
 
-  const [library, importMs] = await time(() => contender.load());
+  const [start, importMs] = await time(() => contender.load());
   const [{ calls, close }, firstMs] = await time(async () => {
-    const { echo, close } = library.start();
+    const { echo, close } = start();
     const calls = new ColdCalls(echo, values);
     await calls.one();
     return { calls, close };

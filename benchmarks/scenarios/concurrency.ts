@@ -7,11 +7,14 @@
  */
 import {
   type Figures,
+  nativePrograms,
   type Program,
   runProgram,
+  scriptPrograms,
   type Server,
   startServer,
 } from "../concurrency/programs.ts";
+import type { Platform } from "../launch.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import {
@@ -153,10 +156,10 @@ class Turns {
 }
 
 /** Runs all programs with the table and the number of tasks named on the command line, and prints their figures. */
-export async function runConcurrency(
-  programs: readonly Program[],
-  remove: () => void = () => {},
-): Promise<never> {
+export async function run({ name, command }: Platform): Promise<never> {
+  const { programs, remove } = name === "native"
+    ? nativePrograms()
+    : { programs: scriptPrograms(command), remove: () => {} };
   const { contender, variant, isQuick, delayMs: fullDelayMs } = readArguments();
   const table = contender as ConcurrencyTable;
   const delayMs = table === COMPUTING ? fullDelayMs / COMPUTING_DELAY_DIVISOR : fullDelayMs;

@@ -4,8 +4,8 @@
  * 20 at once; processor time of the whole process for each call. Contenders take turns in one process.
  */
 import os from "node:os";
-import type { Echo } from "../contenders/echo-contender.ts";
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import type { Echo } from "../contenders/types.ts";
+import { CONTENDED_CONTENDERS } from "../contenders/one-worker.ts";
 import { startBusyProcesses } from "../harness/busy-process.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { sleep, US_PER_MS } from "../harness/clock.ts";
@@ -76,7 +76,7 @@ async function takeBlock(
 }
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function runContended(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contenders: names, isQuick, variant: placement } = readArguments();
   const { blockMs, ...turns } = isQuick ? QUICK : FULL;
   const figures: readonly Figure[] = [
@@ -84,8 +84,8 @@ export async function runContended(contenders: readonly OneWorkerContender[]): P
     { name: caseOf(placement, EVERY), size: 1, pauseMs: EVERY_MS },
   ];
   const first = { case: figures[0]!.name, size: figures[0]!.size };
-  const { started, gaps } = await startInTurn(contenders, names, async (contender) => {
-    const calls = (await contender.load()).start();
+  const { started, gaps } = await startInTurn(CONTENDED_CONTENDERS, names, async (contender) => {
+    const calls = (await contender.load())();
     await warmUp(calls.echo, isQuick);
     return calls;
   }, first);

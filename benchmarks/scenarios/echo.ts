@@ -6,7 +6,7 @@
  * with what was sent.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { type Budget, takeSamples } from "../harness/timing.ts";
 import type { PayloadKind } from "../payloads/payload.ts";
 import { assertSame } from "../payloads/same.ts";

@@ -11,6 +11,8 @@ import { countAnswering } from "../http/load/who.ts";
 import { createJson, PATHS, TEXT as TEXT_BODY } from "../http/routes.ts";
 import { serverCommand, withServer } from "../http/server-process.ts";
 import * as kinds from "../http/servers/kinds.ts";
+import { nativeCommand } from "../http/native-servers.ts";
+import type { Platform } from "../launch.ts";
 import { finish, readArguments } from "../harness/child.ts";
 import {
   type Body,
@@ -61,7 +63,7 @@ async function checkSharing(command: Command): Promise<void> {
 
 async function measureGets(
   contender: string,
-  commandOf: (contender: string) => Command | Promise<Command>,
+  commandOf: (contender: string) => Command,
   isQuick: boolean,
 ): Promise<Found[]> {
   const { saturation, gets, bodies } = scaleOf(isQuick);
@@ -71,7 +73,7 @@ async function measureGets(
     const load = byTool(body, tool);
     found.push(
       ...await figuresFor({ contender, size: saturation.connections }, load, async () => {
-        const command = await commandOf(contender);
+        const command = commandOf(contender);
         if (SHARING.includes(contender)) await checkSharing(command);
         return await withServer(
           command,
@@ -86,7 +88,7 @@ async function measureGets(
         { contender, size: gets.connections },
         byGets(body),
         async () =>
-          await withServer(await commandOf(contender), (url) => {
+          await withServer(commandOf(contender), (url) => {
             const options: Gets = { ...gets, url: `${url}${PATH_OF[body]}`, body: BODY_OF[body] };
             return runLoad("gets", options);
           }),
@@ -124,9 +126,8 @@ function measureShortTasks(contender: string, isQuick: boolean): Promise<Found[]
 }
 
 /** Runs what the command line names and prints its figures. */
-export async function runHttp(
-  commandOf: (contender: string) => Command | Promise<Command> = ownCommand,
-): Promise<never> {
+export async function run({ name }: Platform): Promise<never> {
+  const commandOf = name === "native" ? nativeCommand : ownCommand;
   const { contender, variant, isQuick } = readArguments();
   const found = variant === MIXED
     ? await measureMixed(isQuick)

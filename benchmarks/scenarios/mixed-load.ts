@@ -3,7 +3,7 @@
  * task of 100 ms is always in flight; how late the long tasks' answers are meanwhile; and 1,000
  * micro-tasks called right after a task of 200 ms, which should not have to wait for it.
  */
-import { type HeddleCalls, startHeddle } from "../contenders/heddle-tasks.ts";
+import { type HeddleCalls, startHeddle } from "../contenders/heddle.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { now } from "../harness/clock.ts";
 import { checkClock } from "../harness/clock-check.ts";
@@ -135,7 +135,7 @@ async function measureBursts(calls: HeddleCalls, count: number): Promise<Found> 
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runMixedLoad(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   if (contender !== ALONE && contender !== BESIDE_LONG) {
     throw new Error(`Micro-tasks are ${ALONE} or ${BESIDE_LONG}, not ${contender}.`);

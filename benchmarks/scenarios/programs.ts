@@ -11,6 +11,7 @@ import {
   whyMissing,
 } from "../programs/languages.ts";
 import { runProgram, scriptCommand, sourceBytes } from "../programs/run-program.ts";
+import type { Platform } from "../launch.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { measureUtilisation } from "./fasta-utilisation.ts";
@@ -91,7 +92,7 @@ function measureNative(language: Language, program: Program, scale: Scale): Line
 }
 
 /** Runs one round of the contender named on the command line, and prints its figures. */
-export async function runPrograms(): Promise<never> {
+async function runScripts(): Promise<never> {
   const { contender, isQuick, threads } = readArguments();
   const scale = scaleOf(isQuick);
   if (contender === JAVASCRIPT) {
@@ -111,7 +112,7 @@ export async function runPrograms(): Promise<never> {
 }
 
 /** The same for programs in other languages. */
-export async function runNativePrograms(): Promise<never> {
+async function runNative(): Promise<never> {
   const { contender, isQuick } = readArguments();
   if (contender === GOROUTINES) return await finish(measureGoroutines(isQuick));
   const language = languageOf(contender);
@@ -119,3 +120,6 @@ export async function runNativePrograms(): Promise<never> {
     PROGRAMS.flatMap((program) => measureNative(language, program, scaleOf(isQuick))),
   );
 }
+
+export const run = ({ name }: Platform): Promise<never> =>
+  name === "native" ? runNative() : runScripts();

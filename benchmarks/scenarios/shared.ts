@@ -197,7 +197,7 @@ async function takeTurns(
 }
 
 /** Runs one round of all contenders, and prints their figures. */
-export async function runShared(): Promise<never> {
+export async function run(): Promise<never> {
   const { isQuick } = readArguments();
   const divisor = isQuick ? QUICK_DIVISOR : 1;
   const count: Count = (operations) => UNIT * Math.ceil(operations / divisor / UNIT);

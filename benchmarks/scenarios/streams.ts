@@ -145,7 +145,7 @@ async function memory(isQuick: boolean): Promise<RoundSamples[]> {
 }
 
 /** Runs one contender and prints its figures. */
-export async function runStreams(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   switch (contender) {
     case BY_MAP:
