@@ -1,5 +1,5 @@
 /** The tables of docs/benchmarks/cold-and-sporadic.md. */
-import type { ScenarioResult } from "../harness/schema.ts";
+import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { formatUs } from "../harness/units.ts";
 import {
   caseOf,
@@ -26,15 +26,20 @@ import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, startOf } from "./ratios.ts";
 import {
+  after,
+  byRuntime,
   figure,
+  gapOf,
   measurementOf,
   pairedTimes,
   resultOf,
   RUNTIMES,
-  sourceOf,
+  sourced,
   table,
+  type Tables,
   times,
   title,
+  TITLES,
 } from "./shared.ts";
 
 const BARE_WORKER = "bare worker";
@@ -48,64 +53,54 @@ const COLD_CONTENDERS = [
   ...CONTENDERS.slice(2),
 ] as const;
 
-const columns = (count: number): string => `l${"r".repeat(count)}`;
+/** A table, and what has no figure at all. */
+const withGaps = ({ failures }: ScenarioResult, ...parts: readonly string[]): string =>
+  parts.join("\n\n") + after(failures.map((each) => gapOf(each, each.case)));
 
-/** What has no figure at all, and why. */
-function gapsOf({ failures }: ScenarioResult): string {
-  const lines = failures.map(({ contender, case: name, reason }) =>
-    `Not measured: ${contender}${name === undefined ? "" : `, ${name}`}: ${reason}.`
-  );
-  return lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
-}
+/** Steps, and how they are written in a head. */
+const STEPS = {
+  [FIRST_ANSWER]: "after it, ms",
+  [SECOND_CALL]: "µs",
+  [THIRD_CALL]: "µs",
+  [FIRST_CALLS]: "µs each",
+  [NEXT_CALLS]: "µs each",
+};
 
 /** A row for each kind of value and contender. */
-export function coldTable(runtime: string, kinds: readonly ColdKind[]): string {
-  const result = resultOf(runtime, "cold");
+export function coldTable(result: ScenarioResult, kinds: readonly ColdKind[]): string {
+  const contenders = COLD_CONTENDERS.filter((name) =>
+    name !== WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
+  );
   const rows = kinds.flatMap((kind) =>
-    COLD_CONTENDERS.filter((name) =>
-      name !== WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
-    ).map((contender) => {
+    contenders.map((contender) => {
       const of = (name: string, key: "p50" | "perCall" = "p50") =>
         figure(measurementOf(result, contender, name, 1)?.[key]);
       return [
         `${kind}: ${contender}`,
         of(IMPORT),
-        of(caseOf(FIRST_ANSWER, kind)),
-        of(caseOf(SECOND_CALL, kind)),
-        of(caseOf(THIRD_CALL, kind)),
-        of(caseOf(FIRST_CALLS, kind), "perCall"),
-        of(caseOf(NEXT_CALLS, kind), "perCall"),
+        ...Object.entries(STEPS).map(([step, unit]) =>
+          of(caseOf(step, kind), unit.endsWith("each") ? "perCall" : "p50")
+        ),
         of(MEMORY),
       ];
     })
   );
-  const head = [
-    "median",
-    "import, ms",
-    `${FIRST_ANSWER} after it, ms`,
-    `${SECOND_CALL}, µs`,
-    `${THIRD_CALL}, µs`,
-    `${FIRST_CALLS}, µs each`,
-    `${NEXT_CALLS}, µs each`,
-    `${MEMORY}, MiB`,
-  ];
-  return `${table(head, columns(head.length - 1), rows)}${gapsOf(result)}`;
+  const head = Object.entries(STEPS).map(([step, unit]) =>
+    unit.startsWith("after") ? `${step} ${unit}` : `${step}, ${unit}`
+  );
+  return withGaps(result, table(["median", "import, ms", ...head, `${MEMORY}, MiB`], rows));
 }
 
-const cold = (runtime: string): string =>
-  `${sourceOf(resultOf(runtime, "cold"))}\n\n${coldTable(runtime, COLD_KINDS)}`;
-
 /** Rows of a table with a column for each contender. */
-function byContender(
+const byContender = (
   result: ScenarioResult,
   head: string,
   rows: readonly { label: string; case: string; size: number }[],
   contenders: readonly string[],
-  cell: (measurement: NonNullable<ReturnType<typeof measurementOf>>) => string,
-): string {
-  return table(
+  cell: (measurement: Measurement) => string,
+): string =>
+  table(
     [head, ...contenders],
-    columns(contenders.length),
     rows.map(({ label, case: name, size }) => [
       label,
       ...contenders.map((contender) => {
@@ -114,31 +109,25 @@ function byContender(
       }),
     ]),
   );
-}
 
 const PACES = [
   ...GAPS_US.map((size) => ({ label: `every ${formatUs(size)}`, case: EVERY as string, size })),
   ...RATES.map((size) => ({ label: `${size} a second`, case: POISSON as string, size })),
 ];
 
-const percentiles = (
-  { p50, p99, p999 }: { readonly p50: number; readonly p99: number; readonly p999?: number },
-): string => `${figure(p50)} / ${figure(p99)} / ${figure(p999)}`;
+const PERCENTILES = "µs, p50 / p99 / p99.9";
+const percentiles = ({ p50, p99, p999 }: Measurement): string =>
+  `${figure(p50)} / ${figure(p99)} / ${figure(p999)}`;
+const CPU = "processor time, µs a call, median of blocks";
+const median = ({ p50 }: Measurement): string => figure(p50);
 
-function sporadic(runtime: string): string {
-  const result = resultOf(runtime, "sporadic");
+function sporadic(result: ScenarioResult): string {
   const cpu = PACES.map((pace) => ({ ...pace, case: CPU_OF[pace.case]! }));
-  return [
-    sourceOf(result),
-    byContender(result, "µs, p50 / p99 / p99.9", PACES, CONTENDERS, percentiles),
-    byContender(
-      result,
-      "processor time, µs a call, median of blocks",
-      cpu,
-      [...CONTENDERS, NO_CALLS],
-      ({ p50 }) => figure(p50),
-    ),
-  ].join("\n\n") + gapsOf(result);
+  return withGaps(
+    result,
+    byContender(result, PERCENTILES, PACES, CONTENDERS, percentiles),
+    byContender(result, CPU, cpu, [...CONTENDERS, NO_CALLS], median),
+  );
 }
 
 const ALL_LOADS = PLACEMENTS.flatMap((placement) => [
@@ -157,69 +146,54 @@ const contendersOf = ({ measurements }: ScenarioResult): readonly string[] =>
     ? CONTENDERS.flatMap((name) => name === "heddle" ? [name, NEVER_SPINNING] : [name])
     : CONTENDERS;
 
-function contended(runtime: string): string {
-  const result = resultOf(runtime, "contended");
+function contended(result: ScenarioResult): string {
   const loads = loadsOf(result);
   const cpu = loads.map((load) => ({ ...load, case: cpuOf(load.case) }));
   const contenders = contendersOf(result);
-  return [
-    sourceOf(result),
-    byContender(result, "µs, p50 / p99 / p99.9", loads, contenders, percentiles),
+  return withGaps(
+    result,
+    byContender(result, PERCENTILES, loads, contenders, percentiles),
     // Medians do not say whether spinning pays.
     ...(contenders.includes(NEVER_SPINNING)
       ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => figure(mean))]
       : []),
-    byContender(
-      result,
-      "processor time, µs a call, median of blocks",
-      cpu,
-      contenders,
-      ({ p50 }) => figure(p50),
-    ),
-  ].join("\n\n") + gapsOf(result);
+    byContender(result, CPU, cpu, contenders, median),
+  );
 }
 
 /**
  * heddle's figure, and how many times the bare worker's that is. Medians have the ratio of neighbours in time with its 95 % interval, bold
  * where all of it is above 1; tails have the quotient, bold where it is above 1.
  */
-function against(
+const against = (
   label: string,
   scenario: string,
   name: string,
   size: number,
   key: "p50" | "p99" | "perCall",
-): string[] {
-  return [
-    label,
-    ...RUNTIMES.map((runtime) => {
-      const result = resultOf(runtime, scenario);
-      const own = measurementOf(result, "heddle", name, size);
-      const ours = own?.[key];
-      const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
-      if (ours === undefined || theirs === undefined) return "–";
-      const paired = key === "p99" ? undefined : own?.paired;
-      const text = paired === undefined ? times(ours, theirs) : pairedTimes(paired);
-      const isMore = (paired?.low ?? ours / theirs) > 1;
-      return `${figure(ours)} (${isMore ? `**${text}**` : text})`;
-    }),
-  ];
-}
+): string[] =>
+  byRuntime(label, (runtime) => {
+    const result = resultOf(runtime, scenario);
+    const own = measurementOf(result, "heddle", name, size);
+    const ours = own?.[key];
+    const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
+    if (ours === undefined || theirs === undefined) return "–";
+    const paired = key === "p99" ? undefined : own?.paired;
+    const text = paired === undefined ? times(ours, theirs) : pairedTimes(paired);
+    const isMore = (paired?.low ?? ours / theirs) > 1;
+    return `${figure(ours)} (${isMore ? `**${text}**` : text})`;
+  });
 
 /** The same for figures that follow from several, of heddle and of the bare worker: the quotient. */
-function derived(
+const derived = (
   label: string,
   figureOf: (runtime: string, contender: string) => number,
-): string[] {
-  return [
-    label,
-    ...RUNTIMES.map((runtime) => {
-      const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
-      const text = times(ours, theirs);
-      return `${figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
-    }),
-  ];
-}
+): string[] =>
+  byRuntime(label, (runtime) => {
+    const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
+    const text = times(ours, theirs);
+    return `${figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
+  });
 
 /** Means and processor time, of results that have both settings of heddle. */
 function meanRows(label: string, name: string, size: number): string[][] {
@@ -236,22 +210,18 @@ function meanRows(label: string, name: string, size: number): string[][] {
 
 function overview(): string {
   const kinds: readonly ColdKind[] = ["number", "object, 200 B"];
+  const step = (name: string, kind: ColdKind, label: string, key: "p50" | "perCall" = "p50") =>
+    against(label, "cold", caseOf(name, kind), 1, key);
   const rows = [
     ...kinds.flatMap((kind) => [
       derived(
         `import and ${FIRST_ANSWER}, ${kind}, ms`,
         (runtime, contender) => startOf(runtime, contender, kind),
       ),
-      against(
-        `${FIRST_ANSWER} after the import, ${kind}, ms`,
-        "cold",
-        caseOf(FIRST_ANSWER, kind),
-        1,
-        "p50",
-      ),
-      against(`${SECOND_CALL}, ${kind}, µs`, "cold", caseOf(SECOND_CALL, kind), 1, "p50"),
-      against(`${FIRST_CALLS}, ${kind}, µs each`, "cold", caseOf(FIRST_CALLS, kind), 1, "perCall"),
-      against(`${NEXT_CALLS}, ${kind}, µs each`, "cold", caseOf(NEXT_CALLS, kind), 1, "perCall"),
+      step(FIRST_ANSWER, kind, `${FIRST_ANSWER} after the import, ${kind}, ms`),
+      step(SECOND_CALL, kind, `${SECOND_CALL}, ${kind}, µs`),
+      step(FIRST_CALLS, kind, `${FIRST_CALLS}, ${kind}, µs each`, "perCall"),
+      step(NEXT_CALLS, kind, `${NEXT_CALLS}, ${kind}, µs each`, "perCall"),
     ]),
     against(`${MEMORY}, MiB`, "cold", MEMORY, 1, "p50"),
     ...PACES.flatMap(({ label, case: name, size }) => [
@@ -268,17 +238,19 @@ function overview(): string {
       against(`${label}: p99, µs`, "contended", name, size, "p99"),
     ]),
   ];
-  return table(["heddle (× bare worker)", ...RUNTIMES.map(title)], columns(3), rows);
+  return table(["heddle (× bare worker)", ...TITLES], rows);
 }
 
+const cold = (result: ScenarioResult): string => coldTable(result, COLD_KINDS);
+
 /** By name of the table. */
-export const COLD_TABLES: Readonly<Record<string, () => string>> = {
+export const COLD_TABLES: Tables = {
   "overview": overview,
   ...Object.fromEntries(
     RUNTIMES.flatMap((runtime) =>
       Object.entries({ cold, sporadic, contended }).map(([name, create]) => [
         `${name} on ${title(runtime)}`,
-        () => create(runtime),
+        () => sourced(resultOf(runtime, name), create(resultOf(runtime, name))),
       ])
     ),
   ),

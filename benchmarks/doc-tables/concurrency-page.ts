@@ -1,5 +1,5 @@
 /** The tables of docs/benchmarks/concurrency.md. */
-import type { Measurement, ScenarioResult } from "../harness/schema.ts";
+import type { Measurement } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
 import {
   caseOf,
@@ -18,27 +18,24 @@ import {
   WALL,
 } from "../scenarios/concurrency-cases.ts";
 import {
+  after,
+  byRuntime,
   figure,
   hasResult,
+  labelOf,
   measurementOf,
   resultOf,
-  RUNTIMES,
+  resultsOf,
   sourceOf,
   table,
+  type Tables,
   title,
+  TITLES,
+  WITH_NATIVE,
 } from "./shared.ts";
 
 const SCENARIO = "concurrency";
-const NATIVE = "native";
-const NOT_MEASURED = "Not measured yet.";
-
-const results = (): ScenarioResult[] =>
-  [...RUNTIMES, NATIVE].filter((runtime) => hasResult(runtime, SCENARIO))
-    .map((runtime) => resultOf(runtime, SCENARIO));
-
-/** Programs in other languages have no runtime in their label. */
-const labelOf = ({ runtime }: ScenarioResult, contender: string): string =>
-  runtime === NATIVE ? contender : `${title(runtime)}: ${contender}`;
+const results = () => resultsOf(SCENARIO, WITH_NATIVE);
 
 function textOf(found: Measurement | undefined): string {
   if (found === undefined) return "–";
@@ -47,95 +44,76 @@ function textOf(found: Measurement | undefined): string {
   return unit === "bytes" ? formatBytes(p50) : figure(p50);
 }
 
-/** Contenders of a result with a figure or the reason that there is none, with this many tasks. */
-function contendersOf(result: ScenarioResult, of: ConcurrencyTable, size: number): string[] {
-  const wall = caseOf(of, WALL);
-  const rows = [...result.measurements, ...result.failures]
-    .filter((each) => each.case === wall && each.size === size);
-  return [...new Set(rows.map(({ contender }) => contender))];
+/** A row for each contender that has a figure or the reason that there is none; and why, or that some requests failed. */
+function tasks(
+  of: ConcurrencyTable,
+  size: number,
+  heads: Readonly<Record<string, string>>,
+): string {
+  const [wall, failed] = [caseOf(of, WALL), caseOf(of, FAILED)];
+  const rows: string[][] = [];
+  const gaps: string[] = [];
+  for (const result of results()) {
+    const { measurements, failures } = result;
+    const own = [...measurements, ...failures]
+      .filter((each) => each.case === wall && each.size === size);
+    for (const contender of new Set(own.map((each) => each.contender))) {
+      const cells = Object.keys(heads).map((name) =>
+        textOf(measurementOf(result, contender, caseOf(of, name), size))
+      );
+      rows.push([labelOf(result, contender), ...cells]);
+    }
+    for (const { contender, case: name, size: of, reason } of failures) {
+      if (of !== size || (name !== wall && name !== failed)) continue;
+      gaps.push(`- ${labelOf(result, contender)}, ${name}: ${reason}.`);
+    }
+  }
+  return table([`${size} tasks`, ...Object.values(heads)], rows) + after(gaps);
 }
 
-/** A row for each contender of each result. */
-const rowsOf = (of: ConcurrencyTable, size: number, names: readonly string[]): string[][] =>
-  results().flatMap((result) =>
-    contendersOf(result, of, size).map((contender) => [
-      labelOf(result, contender),
-      ...names.map((name) => textOf(measurementOf(result, contender, caseOf(of, name), size))),
-    ])
-  );
-
-/** Why contenders have no figure, or that some of their requests failed. */
-function gaps(of: ConcurrencyTable, size: number): string {
-  const lines = results().flatMap((result) =>
-    result.failures
-      .filter(({ case: name }) => name === caseOf(of, WALL) || name === caseOf(of, FAILED))
-      .filter((each) => each.size === size)
-      .map(({ contender, case: name, reason }) =>
-        `- ${labelOf(result, contender)}, ${name}: ${reason}.`
-      )
-  );
-  return lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
-}
-
-function waiting(size: number): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const head = [
-    `${size} tasks`,
-    `${WALL}, s`,
-    `${PEAK}, MiB`,
-    PER_TASK,
-    FAILED,
-    `${START}, ms`,
-  ];
-  const rows = rowsOf(WAITING, size, [WALL, PEAK, PER_TASK, FAILED, START]);
-  return `${table(head, "lrrrrr", rows)}${gaps(WAITING, size)}`;
-}
-
-function computing(): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const head = [`${COMPUTING_TASKS} tasks`, `${WALL}, s`, `${PROCESSOR}, % of a core`, FAILED];
-  const rows = rowsOf(COMPUTING, COMPUTING_TASKS, [WALL, PROCESSOR, FAILED]);
-  return `${table(head, "lrrr", rows)}${gaps(COMPUTING, COMPUTING_TASKS)}`;
-}
+const WAITING_HEADS = {
+  [WALL]: `${WALL}, s`,
+  [PEAK]: `${PEAK}, MiB`,
+  [PER_TASK]: PER_TASK,
+  [FAILED]: FAILED,
+  [START]: `${START}, ms`,
+};
+const COMPUTING_HEADS = {
+  [WALL]: `${WALL}, s`,
+  [PROCESSOR]: `${PROCESSOR}, % of a core`,
+  [FAILED]: FAILED,
+};
 
 /** heddle's figure over that of plain async on the same runtime. */
-function against(of: ConcurrencyTable, name: string, size: number): string[] {
-  return RUNTIMES.map((runtime) => {
+const against = (label: string, of: ConcurrencyTable, name: string, size: number): string[] =>
+  byRuntime(`${label}: ${name}`, (runtime) => {
     if (!hasResult(runtime, SCENARIO)) return "–";
     const result = resultOf(runtime, SCENARIO);
     const ours = heddleWith(result.machine.cores);
     return figure(measurementOf(result, ours, caseOf(of, name), size)?.ratioToBaseline);
   });
-}
 
-function overview(): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const rows = [
-    ...TASK_COUNTS.flatMap((size) => [
-      [`${size} tasks: ${WALL}`, ...against(WAITING, WALL, size)],
-      [`${size} tasks: ${PEAK}`, ...against(WAITING, PEAK, size)],
-    ]),
-    [`${COMPUTING}: ${WALL}`, ...against(COMPUTING, WALL, COMPUTING_TASKS)],
-    [`${COMPUTING}: ${PROCESSOR}`, ...against(COMPUTING, PROCESSOR, COMPUTING_TASKS)],
-  ];
-  return table([`heddle ÷ ${PLAIN}`, ...RUNTIMES.map(title)], "lrrr", rows);
-}
+const overview = (): string =>
+  table([`heddle ÷ ${PLAIN}`, ...TITLES], [
+    ...TASK_COUNTS.flatMap((size) =>
+      [WALL, PEAK].map((name) => against(`${size} tasks`, WAITING, name, size))
+    ),
+    ...[WALL, PROCESSOR].map((name) => against(COMPUTING, COMPUTING, name, COMPUTING_TASKS)),
+  ]);
 
-const source = (): string =>
-  results().length === 0
-    ? NOT_MEASURED
-    : results().map((result) =>
-      `- ${title(result.runtime)}: ${sourceOf(result)}${
-        ["Go", "Python"].flatMap((name) =>
-          result.versions[name] === undefined ? [] : [` ${name} ${result.versions[name]}.`]
-        ).join("")
-      }`
-    ).join("\n");
+const sources = (): string =>
+  results().map((result) => {
+    const tools = ["Go", "Python"].filter((name) => name in result.versions)
+      .map((name) => ` ${name} ${result.versions[name]}.`);
+    return `- ${title(result.runtime)}: ${sourceOf(result)}${tools.join("")}`;
+  }).join("\n");
 
 /** By name of the table. */
-export const CONCURRENCY_TABLES: Readonly<Record<string, () => string>> = {
+export const CONCURRENCY_TABLES: Tables = {
   "overview": overview,
-  ...Object.fromEntries(TASK_COUNTS.map((size) => [`${size} tasks`, () => waiting(size)])),
-  "computing": computing,
-  "sources": source,
+  ...Object.fromEntries(
+    TASK_COUNTS.map((size) => [`${size} tasks`, () => tasks(WAITING, size, WAITING_HEADS)]),
+  ),
+  "computing": () => tasks(COMPUTING, COMPUTING_TASKS, COMPUTING_HEADS),
+  "sources": sources,
 };

@@ -2,7 +2,16 @@
 import { caseOf, FIRST_ANSWER, SECOND_CALL } from "../scenarios/cold-cases.ts";
 import { OBJECT as HOT_OBJECT } from "../scenarios/hot-cases.ts";
 import { EVERY } from "../scenarios/sporadic-cases.ts";
-import { figure, measurementOf, resultOf, RUNTIMES, table, times, title } from "./shared.ts";
+import {
+  byRuntime,
+  figure,
+  measurementOf,
+  resultOf,
+  table,
+  type Tables,
+  times,
+  TITLES,
+} from "./shared.ts";
 
 type Key = "p50" | "perCall";
 
@@ -68,31 +77,26 @@ const COSTS: readonly Row[] = [
 
 const costs = (): string =>
   table(
-    ["median round trip", ...RUNTIMES.map(title)],
-    "lrrr",
-    COSTS.map((row) => [
-      row.label,
-      ...RUNTIMES.map((runtime) => `${figure(valueOf(runtime, "heddle", row))} ${row.unit}`),
-    ]),
+    ["median round trip", ...TITLES],
+    COSTS.map((row) =>
+      byRuntime(row.label, (runtime) => `${figure(valueOf(runtime, "heddle", row))} ${row.unit}`)
+    ),
   );
 
 const speedUps = (): string =>
   table(
-    ["all primes up to 10,000,000", ...RUNTIMES.map(title)],
-    "lrrr",
+    ["all primes up to 10,000,000", ...TITLES],
     [["main thread alone", "main alone"], ["main thread and one worker", "main + 1"]].map((
       [label = "", contender],
-    ) => [
-      label,
-      ...RUNTIMES.map((runtime) => {
-        const found = resultOf(runtime, "heavy-load").measurements
-          .find((each) => each.contender === contender);
-        const { p50 = 0, speedUp } = found ?? {};
+    ) =>
+      byRuntime(label, (runtime) => {
+        const { p50 = 0, speedUp = 1 } = resultOf(runtime, "heavy-load").measurements
+          .find((each) => each.contender === contender) ?? {};
         return `${p50.toFixed(0)} ms${
-          contender === "main alone" ? "" : ` (${speedUp!.toFixed(2)} × as fast)`
+          contender === "main alone" ? "" : ` (${speedUp.toFixed(2)} × as fast)`
         }`;
-      }),
-    ]),
+      })
+    ),
   );
 
 const COMPARED: readonly Row[] = [
@@ -104,27 +108,23 @@ const COMPARED: readonly Row[] = [
 
 /** Figures of Node, and how many times heddle's the others are. */
 function comparison(): string {
+  const others = ["bare worker", "Piscina", "Tinypool"];
   const rows = COMPARED.map((row) => {
     const ours = valueOf("node", "heddle", row);
-    const cell = (contender: string): string => {
-      const theirs = valueOf("node", contender, row);
-      return theirs === undefined ? "–" : `${figure(theirs)} ${row.unit} (${times(theirs, ours)})`;
-    };
     return [
       row.label,
       `${figure(ours)} ${row.unit}`,
-      cell("bare worker"),
-      cell("Piscina"),
-      cell("Tinypool"),
+      ...others.map((contender) => {
+        const theirs = valueOf("node", contender, row);
+        return theirs === undefined
+          ? "–"
+          : `${figure(theirs)} ${row.unit} (${times(theirs, ours)})`;
+      }),
     ];
   });
-  const head = ["Node, median", "heddle", "bare worker", "Piscina", "Tinypool"];
-  return table(head, "lrrrr", rows);
+  return table(["Node, median", "heddle", ...others], rows);
 }
 
-export const COST_TABLES: Readonly<Record<string, () => string>> = {
-  "cost of a call": costs,
-  "speed-up": speedUps,
-};
+export const COST_TABLES: Tables = { "cost of a call": costs, "speed-up": speedUps };
 
-export const HOME_TABLES: Readonly<Record<string, () => string>> = { "comparison": comparison };
+export const HOME_TABLES: Tables = { "comparison": comparison };

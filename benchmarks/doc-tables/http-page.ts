@@ -10,6 +10,7 @@ import {
   CPU,
   ECHO,
   FASTIFY,
+  FIGURES,
   GO,
   HASHES,
   HEAVY,
@@ -34,15 +35,26 @@ import {
   SOAK_RATE,
   TEXT,
 } from "../scenarios/http-cases.ts";
-import { figure, hasResult, resultOf, RUNTIMES, sourceOf, table, times, title } from "./shared.ts";
+import {
+  after,
+  figure,
+  gapOf,
+  labelOf,
+  NOT_MEASURED,
+  resultsOf,
+  RUNTIMES,
+  sourceOf,
+  table,
+  type Tables,
+  times,
+  title,
+  WITH_NATIVE,
+} from "./shared.ts";
 
 const SERVERS = [ONE_THREAD, HEDDLE_WORKERS, CLUSTER, FASTIFY, GO, HYPER] as const;
 const TOOLS = ["wrk", "autocannon"] as const;
-const NOT_MEASURED = "Not measured yet.";
 
-const resultsOf = (scenario: string): ScenarioResult[] =>
-  [...RUNTIMES, "native"].filter((runtime) => hasResult(runtime, scenario))
-    .map((runtime) => resultOf(runtime, scenario));
+const results = (): ScenarioResult[] => resultsOf("http", WITH_NATIVE);
 
 /** The average over the runs. */
 const averageOf = (
@@ -54,19 +66,16 @@ const averageOf = (
   measurements.find((each) => each.contender === contender && each.case === caseOf(load, name))
     ?.mean;
 
-const labelOf = ({ runtime }: ScenarioResult, contender: string): string =>
-  runtime === "native" ? contender : `${title(runtime)}: ${contender}`;
-
 /** What has no figure, and why. */
-function gapsOf(result: ScenarioResult, loads: readonly string[]): string[] {
-  return result.failures
+const gapsOf = (result: ScenarioResult, loads: readonly string[]): string[] =>
+  result.failures
     .filter(({ case: name }) => name === undefined || loads.includes(loadOf(name)))
-    .map(({ contender, case: name, reason }) =>
-      `Not measured: ${labelOf(result, contender)}${
-        name === undefined ? "" : `, ${loadOf(name)}`
-      }: ${reason}.`
+    .map((each) =>
+      gapOf(
+        { ...each, contender: labelOf(result, each.contender) },
+        each.case === undefined ? undefined : loadOf(each.case),
+      )
     );
-}
 
 /** A table over the loads, a row for each server of each runtime that has a figure of one of them. */
 function loadTable(
@@ -74,27 +83,20 @@ function loadTable(
   contenders: readonly string[],
   names: readonly HttpFigure[],
 ): string {
-  const results = resultsOf("http");
-  if (results.length === 0) return NOT_MEASURED;
   const columns = loads.flatMap(([load, label]) =>
     names.map((name) => ({ load, name, head: `${label}: ${headOf(name)}` }))
   );
-  const rows = results.flatMap((result) =>
+  const rows = results().flatMap((result) =>
     contenders.map((contender) => ({
       label: labelOf(result, contender),
       values: columns.map(({ load, name }) => averageOf(result, contender, load, name)),
     }))
   ).filter(({ values }) => values.some((value) => value !== undefined));
   if (rows.length === 0) return NOT_MEASURED;
-  const gaps = results.flatMap((result) => gapsOf(result, loads.map(([load]) => load)));
-  return [
-    table(
-      ["average", ...columns.map(({ head }) => head)],
-      `l${"r".repeat(columns.length)}`,
-      rows.map(({ label, values }) => [label, ...values.map(figure)]),
-    ),
-    ...(gaps.length === 0 ? [] : [gaps.join("\n")]),
-  ].join("\n\n");
+  return table(
+    ["average", ...columns.map(({ head }) => head)],
+    rows.map(({ label, values }) => [label, ...values.map(figure)]),
+  ) + after(results().flatMap((result) => gapsOf(result, loads.map(([load]) => load))));
 }
 
 const headOf = (name: HttpFigure): string =>
@@ -102,28 +104,17 @@ const headOf = (name: HttpFigure): string =>
 
 /** The tool that loaded the servers. */
 function toolOf(): string {
-  const loads = resultsOf("http").flatMap(({ cases = [] }) => cases.map(loadOf));
+  const loads = results().flatMap(({ cases = [] }) => cases.map(loadOf));
   return TOOLS.find((tool) => loads.includes(byTool(TEXT, tool))) ?? TOOLS[0];
 }
 
 const bodies = (nameOf: (body: typeof TEXT | typeof JSON_BODY) => string): string =>
   loadTable([[nameOf(TEXT), TEXT], [nameOf(JSON_BODY), JSON_BODY]], SERVERS, [RATE, MEAN, P99]);
 
-const fullLoad = (): string => bodies((body) => byTool(body, toolOf()));
-
-const gets = (): string => bodies(byGets);
-
-const websockets = (): string =>
-  loadTable([[ECHO, "echo"]], [ONE_THREAD, HEDDLE_WORKERS], [RATE, MEAN, P99]);
-
-const shortTasks = (): string =>
-  loadTable([[HASHES, "20 hashes"]], SHORT_TASK_CONTENDERS, [RATE, MEAN, P50, P99, CPU]);
-
 /** Light requests, their p99 against the main thread's, and all requests. */
 function mixed(loop: string): string {
-  const results = resultsOf("http").filter(({ runtime }) => runtime !== "native");
-  if (results.length === 0) return NOT_MEASURED;
-  const rows = results.flatMap((result) => {
+  const own = resultsOf("http", RUNTIMES);
+  const rows = own.flatMap((result) => {
     const p99Of = (contender: string) => averageOf(result, contender, mixedLoad(loop, LIGHT), P99);
     return MIXED_CONTENDERS.map((contender) => {
       const of = (requests: string, name: HttpFigure): string =>
@@ -139,63 +130,50 @@ function mixed(loop: string): string {
       ];
     });
   });
-  const head = [
-    "average",
-    "light: p50, ms",
-    "light: p99, ms",
-    "p99 lower by",
-    "heavy: p50, ms",
-    "heavy: p99, ms",
-    `all: ${RATE}`,
-  ];
+  const light = ["light: p50, ms", "light: p99, ms", "p99 lower by"];
+  const head = ["average", ...light, "heavy: p50, ms", "heavy: p99, ms", `all: ${RATE}`];
   const loads = [ALL, LIGHT, HEAVY].map((requests) => mixedLoad(loop, requests));
-  const gaps = results.flatMap((result) => gapsOf(result, loads));
-  return [table(head, "lrrrrrr", rows), ...gaps].join("\n\n");
+  return [table(head, rows), ...own.flatMap((result) => gapsOf(result, loads))].join("\n\n");
 }
 
 /** A row for each minute. */
 function soak(): string {
-  const results = resultsOf("http-soak");
-  if (results.length === 0) return NOT_MEASURED;
-  const minutes = [
-    ...new Set(results.flatMap(({ measurements }) => measurements.map((m) => m.size))),
-  ];
-  const of = (result: ScenarioResult, name: string, size: number): string =>
-    figure(result.measurements.find((each) => each.case === name && each.size === size)?.p50);
+  const own = resultsOf("http-soak", WITH_NATIVE);
+  const minutes = new Set(own.flatMap(({ measurements }) => measurements.map((m) => m.size)));
   const parts = [[SOAK_MEMORY, "MiB"], [SOAK_RATE, RATE], [SOAK_LIGHT, "light p99, ms"]] as const;
-  const columns = results.flatMap((result) =>
-    parts.map(([name, unit]) => ({ result, name, unit }))
-  );
+  const columns = own.flatMap((result) => parts.map(([name, unit]) => ({ result, name, unit })));
   return [
-    ...results.map(sourceOf),
+    ...own.map(sourceOf),
     table(
       ["minute", ...columns.map(({ result, unit }) => `${title(result.runtime)}: ${unit}`)],
-      `r${"r".repeat(columns.length)}`,
-      minutes.sort((a, b) => a - b).map((minute) => [
+      [...minutes].sort((a, b) => a - b).map((minute) => [
         String(minute),
-        ...columns.map(({ result, name }) => of(result, name, minute)),
+        ...columns.map(({ result, name }) =>
+          figure(
+            result.measurements.find((each) => each.case === name && each.size === minute)?.p50,
+          )
+        ),
       ]),
+      0,
     ),
   ].join("\n\n");
 }
 
 /** Other languages have versions of their own; the result has that of the Node that started them. */
-const nameOf = ({ runtime }: ScenarioResult): string =>
-  runtime === "native" ? "Go and Rust, started by Node" : title(runtime);
-
-function source(): string {
-  const results = resultsOf("http");
-  if (results.length === 0) return NOT_MEASURED;
-  return results.map((result) => `${nameOf(result)}: ${sourceOf(result)}`).join("\n\n");
-}
+const source = (): string =>
+  results().map((result) => {
+    const { runtime } = result;
+    const name = runtime === "native" ? "Go and Rust, started by Node" : title(runtime);
+    return `${name}: ${sourceOf(result)}`;
+  }).join("\n\n");
 
 /** By name of the table. */
-export const HTTP_TABLES: Readonly<Record<string, () => string>> = {
+export const HTTP_TABLES: Tables = {
   "source": source,
-  "full load": fullLoad,
-  "GETs": gets,
-  "websockets": websockets,
-  "short tasks": shortTasks,
+  "full load": () => bodies((body) => byTool(body, toolOf())),
+  "GETs": () => bodies(byGets),
+  "websockets": () => loadTable([[ECHO, "echo"]], [ONE_THREAD, HEDDLE_WORKERS], [RATE, MEAN, P99]),
+  "short tasks": () => loadTable([[HASHES, "20 hashes"]], SHORT_TASK_CONTENDERS, FIGURES),
   "mixed load in a closed loop": () => mixed(CLOSED),
   "mixed load in an open loop": () => mixed(OPEN),
   "soak": soak,
