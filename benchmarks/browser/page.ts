@@ -2,20 +2,7 @@
 import { wrap } from "comlink";
 import { createPool, type PoolOptions } from "heddle/browser";
 import workerpool from "workerpool";
-import {
-  AT_ONCE,
-  BARE,
-  type BrowserContender,
-  BYTES,
-  COMLINK,
-  FIRST,
-  MESSAGES,
-  NUMBER,
-  OBJECT,
-  PAUSED,
-  SHARED,
-  WORKERPOOL,
-} from "../scenarios/browser-cases.ts";
+import * as browser from "../scenarios/browser-cases.ts";
 import type * as tasks from "./tasks.ts";
 
 interface Caller {
@@ -62,17 +49,17 @@ function ofWorkerpool(): Caller {
   return { call: (value) => pool.exec("echo", [value]), close: () => pool.terminate(true) };
 }
 
-const CALLERS: Readonly<Record<BrowserContender, () => Caller>> = {
-  [SHARED]: () => heddle("shared"),
-  [MESSAGES]: () => heddle("messages"),
-  [BARE]: bare,
-  [COMLINK]: comlink,
-  [WORKERPOOL]: ofWorkerpool,
+const CALLERS: Readonly<Record<browser.BrowserContender, () => Caller>> = {
+  [browser.SHARED]: () => heddle("shared"),
+  [browser.MESSAGES]: () => heddle("messages"),
+  [browser.BARE]: bare,
+  [browser.COMLINK]: comlink,
+  [browser.WORKERPOOL]: ofWorkerpool,
 };
 
 const VALUES: Readonly<Record<string, (n: number) => unknown>> = {
-  [NUMBER]: (n) => n + 0.5,
-  [OBJECT]: (n) => ({
+  [browser.NUMBER]: (n) => n + 0.5,
+  [browser.OBJECT]: (n) => ({
     id: n,
     name: `customer ${n}`,
     isActive: true,
@@ -80,14 +67,14 @@ const VALUES: Readonly<Record<string, (n: number) => unknown>> = {
     tags: ["new", "large", "abroad"],
     address: { street: "Long Street 17", city: "Bergen", zip: "5003" },
   }),
-  [BYTES]: (n) => new Uint8Array(65_536).fill(n),
+  [browser.BYTES]: (n) => new Uint8Array(65_536).fill(n),
 };
 
 /** A block takes some milliseconds, and begins after a pause: the other contenders had their turns. */
 const BLOCK_CALLS: Readonly<Record<string, number>> = {
-  [NUMBER]: 1000,
-  [OBJECT]: 500,
-  [BYTES]: 50,
+  [browser.NUMBER]: 1000,
+  [browser.OBJECT]: 500,
+  [browser.BYTES]: 50,
 };
 /** Calls with a pause before each. */
 const PAUSED_CALLS = 8;
@@ -136,12 +123,12 @@ export interface PageSample {
 
 /** Takes a sample of each figure in each turn, after turns that warm up. The order of contenders rotates. */
 async function measure(turns: number, warmUpTurns: number): Promise<PageSample[]> {
-  const names = Object.keys(CALLERS) as BrowserContender[];
+  const names = Object.keys(CALLERS) as browser.BrowserContender[];
   const callers = new Map(names.map((name) => [name, CALLERS[name]()]));
   const samples: PageSample[] = [];
   for (let turn = -warmUpTurns; turn < turns; turn++) {
     const order = names.map((_, index) => names[(index + turn + warmUpTurns) % names.length]!);
-    for (const [kind, counts] of Object.entries(AT_ONCE)) {
+    for (const [kind, counts] of Object.entries(browser.AT_ONCE)) {
       for (const size of counts) {
         for (const contender of order) {
           const us = await timeBlock(callers.get(contender)!, kind, size);
@@ -151,12 +138,12 @@ async function measure(turns: number, warmUpTurns: number): Promise<PageSample[]
     }
     for (const contender of order) {
       const us = await timePaused(callers.get(contender)!);
-      if (turn >= 0) samples.push({ contender, case: PAUSED, size: 1, us });
+      if (turn >= 0) samples.push({ contender, case: browser.PAUSED, size: 1, us });
     }
     if (turn < 0) continue;
     for (const contender of order) {
       const us = await timeFirst(CALLERS[contender]);
-      samples.push({ contender, case: FIRST, size: 1, us });
+      samples.push({ contender, case: browser.FIRST, size: 1, us });
     }
   }
   return samples;

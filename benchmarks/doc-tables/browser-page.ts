@@ -1,15 +1,5 @@
 /** The tables of docs/benchmarks/browser.md and docs/browser.md. */
-import {
-  AT_ONCE,
-  BARE,
-  BYTES,
-  CONTENDERS,
-  FIRST,
-  NUMBER,
-  OBJECT,
-  PAUSED,
-  SHARED,
-} from "../scenarios/browser-cases.ts";
+import * as browser from "../scenarios/browser-cases.ts";
 import {
   figure,
   measurementOf,
@@ -30,35 +20,37 @@ function of(contender: string, [kind, size]: Place): number | undefined {
 }
 
 const nameOf = ([kind, size]: Place): string =>
-  kind === FIRST || kind === PAUSED
+  kind === browser.FIRST || kind === browser.PAUSED
     ? kind
     : size === 1
     ? `${kind}, one`
     : `${kind}, ${size} at once`;
 
 const PLACES: readonly Place[] = [
-  ...Object.entries(AT_ONCE).flatMap(([kind, counts]) => counts.map((size): Place => [kind, size])),
-  [PAUSED, 1],
-  [FIRST, 1],
+  ...Object.entries(browser.AT_ONCE).flatMap(([kind, counts]) =>
+    counts.map((size): Place => [kind, size])
+  ),
+  [browser.PAUSED, 1],
+  [browser.FIRST, 1],
 ];
 const FEW: readonly Place[] = [
-  [NUMBER, 1],
-  [NUMBER, 1000],
-  [OBJECT, 100],
-  [BYTES, 1],
-  [PAUSED, 1],
-  [FIRST, 1],
+  [browser.NUMBER, 1],
+  [browser.NUMBER, 1000],
+  [browser.OBJECT, 100],
+  [browser.BYTES, 1],
+  [browser.PAUSED, 1],
+  [browser.FIRST, 1],
 ];
 
 const calls = (): string =>
   sourced(
     resultOf("browser", "browser"),
     table(
-      ["µs a call, median", ...CONTENDERS, "bare worker ÷ heddle, shared memory"],
+      ["µs a call, median", ...browser.CONTENDERS, "bare worker ÷ heddle, shared memory"],
       PLACES.map((place) => [
         nameOf(place),
-        ...CONTENDERS.map((contender) => figure(of(contender, place))),
-        times(of(BARE, place), of(SHARED, place)),
+        ...browser.CONTENDERS.map((contender) => figure(of(contender, place))),
+        times(of(browser.BARE, place), of(browser.SHARED, place)),
       ]),
     ),
   );
@@ -66,7 +58,7 @@ const calls = (): string =>
 const few = (): string =>
   table(
     ["µs a call, median", ...FEW.map(nameOf)],
-    CONTENDERS.map((contender) => [
+    browser.CONTENDERS.map((contender) => [
       contender,
       ...FEW.map((place) => figure(of(contender, place))),
     ]),

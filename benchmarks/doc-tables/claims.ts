@@ -3,34 +3,10 @@
  * `claims.test.ts` finds each in its file and compares it with `results/`, so that a new run cannot leave them behind.
  */
 import type { PairedRatio } from "../harness/schema.ts";
-import {
-  caseOf,
-  COLD_KINDS,
-  type ColdKind,
-  FIRST_ANSWER,
-  FIRST_CALLS,
-  MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  WEB_WORKER,
-} from "../scenarios/cold-cases.ts";
+import * as cold from "../scenarios/cold-cases.ts";
 import { ADAPTER, HOT_SIZES, NUMBER, OBJECT, WITH_TWO } from "../scenarios/hot-cases.ts";
-import {
-  CHANNEL,
-  GET,
-  HEDDLE,
-  LOCKING_THREADS,
-  MUTEX,
-  NUMBER_BYTES,
-  OBJECT_BYTES,
-} from "../scenarios/shared-cases.ts";
-import {
-  AT_ONCE,
-  BUSY,
-  caseOf as contendedCase,
-  EVERY as EVERY_3_MS,
-  ONE_CORE,
-} from "../scenarios/contended-cases.ts";
+import * as shared from "../scenarios/shared-cases.ts";
+import * as contended from "../scenarios/contended-cases.ts";
 import { EVERY, GAPS_US, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, found, p50, startOf } from "./ratios.ts";
 import { measurementOf, resultOf, RUNTIMES, title } from "./shared.ts";
@@ -81,23 +57,25 @@ const ADAPTERS = [ADAPTER, `${ADAPTER}, ${WITH_TWO}`] as const;
 const NATIVE = ["Go", "Rust std", "crossbeam-channel", "tokio mpsc"] as const;
 
 function sharedClaims(): Claim[] {
-  const get = (contender: string, size: number) => spread(sharedUs([contender], GET, size));
-  const channel = CHANNEL;
+  const get = (contender: string, size: number) => spread(sharedUs([contender], shared.GET, size));
+  const channel = shared.CHANNEL;
   return [
     `On two cores \`get\` of a number takes ${
-      get(HEDDLE, NUMBER_BYTES)
-    } µs where a hot call takes ${get("hot call", NUMBER_BYTES)} µs, and an object of 200 B ${
-      get(HEDDLE, OBJECT_BYTES)
-    } µs where a call takes ${get("hot call", OBJECT_BYTES)} µs.`,
+      get(shared.HEDDLE, shared.NUMBER_BYTES)
+    } µs where a hot call takes ${
+      get("hot call", shared.NUMBER_BYTES)
+    } µs, and an object of 200 B ${get(shared.HEDDLE, shared.OBJECT_BYTES)} µs where a call takes ${
+      get("hot call", shared.OBJECT_BYTES)
+    } µs.`,
     `A channel takes ${
-      spread(sharedUs([HEDDLE], channel, NUMBER_BYTES))
+      spread(sharedUs([shared.HEDDLE], channel, shared.NUMBER_BYTES))
     } µs for a number from worker to worker, a mutex ${
-      spread(sharedUs([HEDDLE], MUTEX, LOCKING_THREADS[0]!))
+      spread(sharedUs([shared.HEDDLE], shared.MUTEX, shared.LOCKING_THREADS[0]!))
     } µs without and ${
-      spread(sharedUs([HEDDLE], MUTEX, LOCKING_THREADS[1]!))
+      spread(sharedUs([shared.HEDDLE], shared.MUTEX, shared.LOCKING_THREADS[1]!))
     } µs with another worker that wants it.`,
     `Go and Rust, whose threads share their heap, take ${
-      spread(sharedUs(NATIVE, channel, NUMBER_BYTES))
+      spread(sharedUs(NATIVE, channel, shared.NUMBER_BYTES))
     } µs for a channel`,
   ].map((text) => ({ file: "docs/shared.md", text, holds: true }));
 }
@@ -144,7 +122,7 @@ function hotClaims(): Claim[] {
   ];
 }
 
-const KINDS = ["number", "object, 200 B"] as const satisfies readonly ColdKind[];
+const KINDS = ["number", "object, 200 B"] as const satisfies readonly cold.ColdKind[];
 const PACES = [
   ...GAPS_US.map((size) => [EVERY, size] as const),
   ...RATES.map((size) => [POISSON, size] as const),
@@ -152,11 +130,11 @@ const PACES = [
 const LOSSES = "docs/benchmarks/cold-and-sporadic.md";
 
 /** The places of a step of `cold`. */
-const coldPlaces = (step: string) => KINDS.map((kind) => [caseOf(step, kind), 1] as const);
+const coldPlaces = (step: string) => KINDS.map((kind) => [cold.caseOf(step, kind), 1] as const);
 
 /** Quotients of the same figure of two contenders, on every runtime and for every kind. */
 const quotients = (
-  of: (runtime: string, contender: string, kind: ColdKind) => number,
+  of: (runtime: string, contender: string, kind: cold.ColdKind) => number,
   [ours, theirs]: readonly [string, string],
 ): number[] =>
   RUNTIMES.flatMap((runtime) =>
@@ -166,16 +144,17 @@ const quotients = (
 /** The largest ratio of a step of `cold` on each runtime, in words. */
 const mostByRuntime = (step: string): string => {
   const most = RUNTIMES.map((runtime) => {
-    const ratios = COLD_KINDS.map((kind) =>
-      found(runtime, "cold", "heddle", caseOf(step, kind), 1).paired!.ratio
+    const ratios = cold.COLD_KINDS.map((kind) =>
+      found(runtime, "cold", "heddle", cold.caseOf(step, kind), 1).paired!.ratio
     );
     return `${Math.max(...ratios).toFixed(1)} on ${title(runtime)}`;
   });
   return `${most.slice(0, -1).join(", ")} and ${most.at(-1)}`;
 };
 
-const timeOf = (step: string) => (runtime: string, contender: string, kind: ColdKind): number =>
-  p50(runtime, "cold", contender, caseOf(step, kind), 1);
+const timeOf =
+  (step: string) => (runtime: string, contender: string, kind: cold.ColdKind): number =>
+    p50(runtime, "cold", contender, cold.caseOf(step, kind), 1);
 
 function coldClaims(): Claim[] {
   const ofStep = (step: string) => ratiosOf("cold", "heddle", coldPlaces(step));
@@ -185,16 +164,17 @@ function coldClaims(): Claim[] {
         const theirs = measurementOf(
           resultOf(runtime, "cold"),
           contender,
-          caseOf(FIRST_ANSWER, kind),
+          cold.caseOf(cold.FIRST_ANSWER, kind),
           1,
         );
-        return theirs === undefined || timeOf(FIRST_ANSWER)(runtime, "heddle", kind) > theirs.p50;
+        return theirs === undefined ||
+          timeOf(cold.FIRST_ANSWER)(runtime, "heddle", kind) > theirs.p50;
       })
     );
   const starts = spread(quotients(startOf, ["heddle", BARE_WORKER]));
   const webWorkers = ["deno", "bun"].map((runtime) =>
-    timeOf(FIRST_ANSWER)(runtime, "heddle", "number") /
-    timeOf(FIRST_ANSWER)(runtime, WEB_WORKER, "number")
+    timeOf(cold.FIRST_ANSWER)(runtime, "heddle", "number") /
+    timeOf(cold.FIRST_ANSWER)(runtime, cold.WEB_WORKER, "number")
   ).map((ratio) => ratio.toFixed(0));
   const ofAdapter = (step: string): string => spread(quotients(timeOf(step), [ADAPTER, "Piscina"]));
   return [
@@ -203,7 +183,7 @@ function coldClaims(): Claim[] {
       text:
         `**The start** of a program, until its first answer and with the import, takes ${starts} times as long as with a bare worker; ` +
         `after the import the first answer takes ${
-          spreadOf(ofStep(FIRST_ANSWER))
+          spreadOf(ofStep(cold.FIRST_ANSWER))
         } times as long, and longer than from Piscina or Tinypool, on every runtime`,
       holds: isLater("Piscina") && isLater("Tinypool"),
     },
@@ -216,33 +196,33 @@ function coldClaims(): Claim[] {
     },
     {
       file: LOSSES,
-      text: `**The second call** takes ${spreadOf(ofStep(SECOND_CALL))} times as long`,
+      text: `**The second call** takes ${spreadOf(ofStep(cold.SECOND_CALL))} times as long`,
       holds: true,
     },
     {
       file: LOSSES,
-      text: `**The first 2,000 calls** take up to ${mostByRuntime(FIRST_CALLS)} times as long`,
+      text: `**The first 2,000 calls** take up to ${mostByRuntime(cold.FIRST_CALLS)} times as long`,
       holds: true,
     },
     {
       file: LOSSES,
-      text: `**The next 10,000 calls** take up to ${mostByRuntime(NEXT_CALLS)} times as long`,
+      text: `**The next 10,000 calls** take up to ${mostByRuntime(cold.NEXT_CALLS)} times as long`,
       holds: true,
     },
     {
       file: LOSSES,
       text: `a process takes ${
-        spreadOf(ratiosOf("cold", "heddle", [[MEMORY, 1]]))
+        spreadOf(ratiosOf("cold", "heddle", [[cold.MEMORY, 1]]))
       } times the memory`,
       holds: true,
     },
     {
       file: "docs/migrating.md",
       text: `the first answer takes ${
-        ofAdapter(FIRST_ANSWER)
+        ofAdapter(cold.FIRST_ANSWER)
       } times as long as from Piscina, the second call ${
-        ofAdapter(SECOND_CALL)
-      } times and the first 2,000 calls ${ofAdapter(FIRST_CALLS)} times`,
+        ofAdapter(cold.SECOND_CALL)
+      } times and the first 2,000 calls ${ofAdapter(cold.FIRST_CALLS)} times`,
       holds: true,
     },
     {
@@ -259,7 +239,7 @@ function coldClaims(): Claim[] {
     {
       file: "caption",
       text: "at the start of a program a bare worker is faster",
-      holds: ofStep(FIRST_ANSWER).every(({ low }) => low > 1),
+      holds: ofStep(cold.FIRST_ANSWER).every(({ low }) => low > 1),
     },
   ];
 }
@@ -268,7 +248,8 @@ function coldClaims(): Claim[] {
 const memoryMore = (): string =>
   spread(
     RUNTIMES.map((runtime) =>
-      p50(runtime, "cold", "heddle", MEMORY, 1) - p50(runtime, "cold", BARE_WORKER, MEMORY, 1)
+      p50(runtime, "cold", "heddle", cold.MEMORY, 1) -
+      p50(runtime, "cold", BARE_WORKER, cold.MEMORY, 1)
     ),
   );
 
@@ -290,12 +271,16 @@ function sporadicClaims(): Claim[] {
     PACES.map(([name, size]) => tailOf(runtime, "sporadic", name, size))
   );
   const busyTails = RUNTIMES.flatMap((runtime) =>
-    [AT_ONCE, EVERY_3_MS].map((name) => tailOf(runtime, "contended", contendedCase(BUSY, name), 1))
+    [contended.AT_ONCE, contended.EVERY].map((name) =>
+      tailOf(runtime, "contended", contended.caseOf(contended.BUSY, name), 1)
+    )
   );
   const twenty = ratiosOf(
     "contended",
     "heddle",
-    [BUSY, ONE_CORE].map((placement) => [contendedCase(placement, AT_ONCE), 20] as const),
+    [contended.BUSY, contended.ONE_CORE].map((placement) =>
+      [contended.caseOf(placement, contended.AT_ONCE), 20] as const
+    ),
   );
   const tenMs = ratiosOf("sporadic", "heddle", [[EVERY, 10_000]]);
   return [

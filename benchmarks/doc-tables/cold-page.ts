@@ -1,27 +1,8 @@
 /** The tables of docs/benchmarks/cold-and-sporadic.md. */
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { formatUs } from "../harness/units.ts";
-import {
-  caseOf,
-  COLD_KINDS,
-  type ColdKind,
-  FIRST_ANSWER,
-  FIRST_CALLS,
-  IMPORT,
-  MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  THIRD_CALL,
-  WEB_WORKER,
-} from "../scenarios/cold-cases.ts";
-import {
-  AT_ONCE,
-  caseOf as contendedCase,
-  cpuOf,
-  EVERY as EVERY_3_MS,
-  NEVER_SPINNING,
-  PLACEMENTS,
-} from "../scenarios/contended-cases.ts";
+import * as coldCases from "../scenarios/cold-cases.ts";
+import * as contendedCases from "../scenarios/contended-cases.ts";
 import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, startOf } from "./ratios.ts";
@@ -49,7 +30,7 @@ const COLD_CONTENDERS = [
   "heddle",
   ADAPTER,
   BARE_WORKER,
-  WEB_WORKER,
+  coldCases.WEB_WORKER,
   ...CONTENDERS.slice(2),
 ] as const;
 
@@ -59,17 +40,17 @@ const withGaps = ({ failures }: ScenarioResult, ...parts: readonly string[]): st
 
 /** Steps, and how they are written in a head. */
 const STEPS = {
-  [FIRST_ANSWER]: "after it, ms",
-  [SECOND_CALL]: "µs",
-  [THIRD_CALL]: "µs",
-  [FIRST_CALLS]: "µs each",
-  [NEXT_CALLS]: "µs each",
+  [coldCases.FIRST_ANSWER]: "after it, ms",
+  [coldCases.SECOND_CALL]: "µs",
+  [coldCases.THIRD_CALL]: "µs",
+  [coldCases.FIRST_CALLS]: "µs each",
+  [coldCases.NEXT_CALLS]: "µs each",
 };
 
 /** A row for each kind of value and contender. */
-export function coldTable(result: ScenarioResult, kinds: readonly ColdKind[]): string {
+export function coldTable(result: ScenarioResult, kinds: readonly coldCases.ColdKind[]): string {
   const contenders = COLD_CONTENDERS.filter((name) =>
-    name !== WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
+    name !== coldCases.WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
   );
   const rows = kinds.flatMap((kind) =>
     contenders.map((contender) => {
@@ -77,18 +58,21 @@ export function coldTable(result: ScenarioResult, kinds: readonly ColdKind[]): s
         figure(measurementOf(result, contender, name, 1)?.[key]);
       return [
         `${kind}: ${contender}`,
-        of(IMPORT),
+        of(coldCases.IMPORT),
         ...Object.entries(STEPS).map(([step, unit]) =>
-          of(caseOf(step, kind), unit.endsWith("each") ? "perCall" : "p50")
+          of(coldCases.caseOf(step, kind), unit.endsWith("each") ? "perCall" : "p50")
         ),
-        of(MEMORY),
+        of(coldCases.MEMORY),
       ];
     })
   );
   const head = Object.entries(STEPS).map(([step, unit]) =>
     unit.startsWith("after") ? `${step} ${unit}` : `${step}, ${unit}`
   );
-  return withGaps(result, table(["median", "import, ms", ...head, `${MEMORY}, MiB`], rows));
+  return withGaps(
+    result,
+    table(["median", "import, ms", ...head, `${coldCases.MEMORY}, MiB`], rows),
+  );
 }
 
 /** Rows of a table with a column for each contender. */
@@ -130,10 +114,22 @@ function sporadic(result: ScenarioResult): string {
   );
 }
 
-const ALL_LOADS = PLACEMENTS.flatMap((placement) => [
-  { label: `${placement}: one at a time`, case: contendedCase(placement, AT_ONCE), size: 1 },
-  { label: `${placement}: 20 at once`, case: contendedCase(placement, AT_ONCE), size: 20 },
-  { label: `${placement}: every 3 ms`, case: contendedCase(placement, EVERY_3_MS), size: 1 },
+const ALL_LOADS = contendedCases.PLACEMENTS.flatMap((placement) => [
+  {
+    label: `${placement}: one at a time`,
+    case: contendedCases.caseOf(placement, contendedCases.AT_ONCE),
+    size: 1,
+  },
+  {
+    label: `${placement}: 20 at once`,
+    case: contendedCases.caseOf(placement, contendedCases.AT_ONCE),
+    size: 20,
+  },
+  {
+    label: `${placement}: every 3 ms`,
+    case: contendedCases.caseOf(placement, contendedCases.EVERY),
+    size: 1,
+  },
 ]);
 
 /** A machine may refuse some of them. */
@@ -142,19 +138,21 @@ const loadsOf = ({ measurements }: ScenarioResult) =>
 
 /** heddle's other setting beside it, where it was measured. */
 const contendersOf = ({ measurements }: ScenarioResult): readonly string[] =>
-  measurements.some(({ contender }) => contender === NEVER_SPINNING)
-    ? CONTENDERS.flatMap((name) => name === "heddle" ? [name, NEVER_SPINNING] : [name])
+  measurements.some(({ contender }) => contender === contendedCases.NEVER_SPINNING)
+    ? CONTENDERS.flatMap((name) =>
+      name === "heddle" ? [name, contendedCases.NEVER_SPINNING] : [name]
+    )
     : CONTENDERS;
 
 function contended(result: ScenarioResult): string {
   const loads = loadsOf(result);
-  const cpu = loads.map((load) => ({ ...load, case: cpuOf(load.case) }));
+  const cpu = loads.map((load) => ({ ...load, case: contendedCases.cpuOf(load.case) }));
   const contenders = contendersOf(result);
   return withGaps(
     result,
     byContender(result, PERCENTILES, loads, contenders, percentiles),
     // Medians do not say whether spinning pays.
-    ...(contenders.includes(NEVER_SPINNING)
+    ...(contenders.includes(contendedCases.NEVER_SPINNING)
       ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => figure(mean))]
       : []),
     byContender(result, CPU, cpu, contenders, median),
@@ -204,26 +202,30 @@ function meanRows(label: string, name: string, size: number): string[][] {
     measurementOf(resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
   return [
     derived(`${label}: mean, µs`, of(name, "mean")),
-    derived(`${label}: processor time, µs`, of(cpuOf(name), "p50")),
+    derived(`${label}: processor time, µs`, of(contendedCases.cpuOf(name), "p50")),
   ];
 }
 
 function overview(): string {
-  const kinds: readonly ColdKind[] = ["number", "object, 200 B"];
-  const step = (name: string, kind: ColdKind, label: string, key: "p50" | "perCall" = "p50") =>
-    against(label, "cold", caseOf(name, kind), 1, key);
+  const kinds: readonly coldCases.ColdKind[] = ["number", "object, 200 B"];
+  const step = (
+    name: string,
+    kind: coldCases.ColdKind,
+    label: string,
+    key: "p50" | "perCall" = "p50",
+  ) => against(label, "cold", coldCases.caseOf(name, kind), 1, key);
   const rows = [
     ...kinds.flatMap((kind) => [
       derived(
-        `import and ${FIRST_ANSWER}, ${kind}, ms`,
+        `import and ${coldCases.FIRST_ANSWER}, ${kind}, ms`,
         (runtime, contender) => startOf(runtime, contender, kind),
       ),
-      step(FIRST_ANSWER, kind, `${FIRST_ANSWER} after the import, ${kind}, ms`),
-      step(SECOND_CALL, kind, `${SECOND_CALL}, ${kind}, µs`),
-      step(FIRST_CALLS, kind, `${FIRST_CALLS}, ${kind}, µs each`, "perCall"),
-      step(NEXT_CALLS, kind, `${NEXT_CALLS}, ${kind}, µs each`, "perCall"),
+      step(coldCases.FIRST_ANSWER, kind, `${coldCases.FIRST_ANSWER} after the import, ${kind}, ms`),
+      step(coldCases.SECOND_CALL, kind, `${coldCases.SECOND_CALL}, ${kind}, µs`),
+      step(coldCases.FIRST_CALLS, kind, `${coldCases.FIRST_CALLS}, ${kind}, µs each`, "perCall"),
+      step(coldCases.NEXT_CALLS, kind, `${coldCases.NEXT_CALLS}, ${kind}, µs each`, "perCall"),
     ]),
-    against(`${MEMORY}, MiB`, "cold", MEMORY, 1, "p50"),
+    against(`${coldCases.MEMORY}, MiB`, "cold", coldCases.MEMORY, 1, "p50"),
     ...PACES.flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "sporadic", name, size, "p50"),
       against(`${label}: p99, µs`, "sporadic", name, size, "p99"),
@@ -241,7 +243,7 @@ function overview(): string {
   return table(["heddle (× bare worker)", ...TITLES], rows);
 }
 
-const cold = (result: ScenarioResult): string => coldTable(result, COLD_KINDS);
+const cold = (result: ScenarioResult): string => coldTable(result, coldCases.COLD_KINDS);
 
 /** By name of the table. */
 export const COLD_TABLES: Tables = {

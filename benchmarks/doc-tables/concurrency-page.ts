@@ -1,22 +1,7 @@
 /** The tables of docs/benchmarks/concurrency.md. */
 import type { Measurement } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
-import {
-  caseOf,
-  COMPUTING,
-  COMPUTING_TASKS,
-  type ConcurrencyTable,
-  FAILED,
-  heddleWith,
-  PEAK,
-  PER_TASK,
-  PLAIN,
-  PROCESSOR,
-  START,
-  TASK_COUNTS,
-  WAITING,
-  WALL,
-} from "../scenarios/concurrency-cases.ts";
+import * as concurrency from "../scenarios/concurrency-cases.ts";
 import {
   after,
   byRuntime,
@@ -46,11 +31,14 @@ function textOf(found: Measurement | undefined): string {
 
 /** A row for each contender that has a figure or the reason that there is none; and why, or that some requests failed. */
 function tasks(
-  of: ConcurrencyTable,
+  of: concurrency.ConcurrencyTable,
   size: number,
   heads: Readonly<Record<string, string>>,
 ): string {
-  const [wall, failed] = [caseOf(of, WALL), caseOf(of, FAILED)];
+  const [wall, failed] = [
+    concurrency.caseOf(of, concurrency.WALL),
+    concurrency.caseOf(of, concurrency.FAILED),
+  ];
   const rows: string[][] = [];
   const gaps: string[] = [];
   for (const result of results()) {
@@ -59,7 +47,7 @@ function tasks(
       .filter((each) => each.case === wall && each.size === size);
     for (const contender of new Set(own.map((each) => each.contender))) {
       const cells = Object.keys(heads).map((name) =>
-        textOf(measurementOf(result, contender, caseOf(of, name), size))
+        textOf(measurementOf(result, contender, concurrency.caseOf(of, name), size))
       );
       rows.push([labelOf(result, contender), ...cells]);
     }
@@ -72,33 +60,42 @@ function tasks(
 }
 
 const WAITING_HEADS = {
-  [WALL]: `${WALL}, s`,
-  [PEAK]: `${PEAK}, MiB`,
-  [PER_TASK]: PER_TASK,
-  [FAILED]: FAILED,
-  [START]: `${START}, ms`,
+  [concurrency.WALL]: `${concurrency.WALL}, s`,
+  [concurrency.PEAK]: `${concurrency.PEAK}, MiB`,
+  [concurrency.PER_TASK]: concurrency.PER_TASK,
+  [concurrency.FAILED]: concurrency.FAILED,
+  [concurrency.START]: `${concurrency.START}, ms`,
 };
 const COMPUTING_HEADS = {
-  [WALL]: `${WALL}, s`,
-  [PROCESSOR]: `${PROCESSOR}, % of a core`,
-  [FAILED]: FAILED,
+  [concurrency.WALL]: `${concurrency.WALL}, s`,
+  [concurrency.PROCESSOR]: `${concurrency.PROCESSOR}, % of a core`,
+  [concurrency.FAILED]: concurrency.FAILED,
 };
 
 /** heddle's figure over that of plain async on the same runtime. */
-const against = (label: string, of: ConcurrencyTable, name: string, size: number): string[] =>
+const against = (
+  label: string,
+  of: concurrency.ConcurrencyTable,
+  name: string,
+  size: number,
+): string[] =>
   byRuntime(`${label}: ${name}`, (runtime) => {
     if (!hasResult(runtime, SCENARIO)) return "–";
     const result = resultOf(runtime, SCENARIO);
-    const ours = heddleWith(result.machine.cores);
-    return figure(measurementOf(result, ours, caseOf(of, name), size)?.ratioToBaseline);
+    const ours = concurrency.heddleWith(result.machine.cores);
+    return figure(measurementOf(result, ours, concurrency.caseOf(of, name), size)?.ratioToBaseline);
   });
 
 const overview = (): string =>
-  table([`heddle ÷ ${PLAIN}`, ...TITLES], [
-    ...TASK_COUNTS.flatMap((size) =>
-      [WALL, PEAK].map((name) => against(`${size} tasks`, WAITING, name, size))
+  table([`heddle ÷ ${concurrency.PLAIN}`, ...TITLES], [
+    ...concurrency.TASK_COUNTS.flatMap((size) =>
+      [concurrency.WALL, concurrency.PEAK].map((name) =>
+        against(`${size} tasks`, concurrency.WAITING, name, size)
+      )
     ),
-    ...[WALL, PROCESSOR].map((name) => against(COMPUTING, COMPUTING, name, COMPUTING_TASKS)),
+    ...[concurrency.WALL, concurrency.PROCESSOR].map((name) =>
+      against(concurrency.COMPUTING, concurrency.COMPUTING, name, concurrency.COMPUTING_TASKS)
+    ),
   ]);
 
 const sources = (): string =>
@@ -112,8 +109,10 @@ const sources = (): string =>
 export const CONCURRENCY_TABLES: Tables = {
   "overview": overview,
   ...Object.fromEntries(
-    TASK_COUNTS.map((size) => [`${size} tasks`, () => tasks(WAITING, size, WAITING_HEADS)]),
+    concurrency.TASK_COUNTS.map((
+      size,
+    ) => [`${size} tasks`, () => tasks(concurrency.WAITING, size, WAITING_HEADS)]),
   ),
-  "computing": () => tasks(COMPUTING, COMPUTING_TASKS, COMPUTING_HEADS),
+  "computing": () => tasks(concurrency.COMPUTING, concurrency.COMPUTING_TASKS, COMPUTING_HEADS),
   "sources": sources,
 };

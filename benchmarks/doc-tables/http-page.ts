@@ -1,40 +1,6 @@
 /** The tables of docs/benchmarks/http.md. */
 import type { ScenarioResult } from "../harness/schema.ts";
-import {
-  ALL,
-  byGets,
-  byTool,
-  caseOf,
-  CLOSED,
-  CLUSTER,
-  CPU,
-  ECHO,
-  FASTIFY,
-  FIGURES,
-  GO,
-  HASHES,
-  HEAVY,
-  HEDDLE_WORKERS,
-  type HttpFigure,
-  HYPER,
-  JSON_BODY,
-  LIGHT,
-  loadOf,
-  MEAN,
-  MIXED_CONTENDERS,
-  mixedLoad,
-  ON_MAIN,
-  ONE_THREAD,
-  OPEN,
-  P50,
-  P99,
-  RATE,
-  SHORT_TASK_CONTENDERS,
-  SOAK_LIGHT,
-  SOAK_MEMORY,
-  SOAK_RATE,
-  TEXT,
-} from "../scenarios/http-cases.ts";
+import * as http from "../scenarios/http-cases.ts";
 import {
   after,
   figure,
@@ -51,7 +17,14 @@ import {
   WITH_NATIVE,
 } from "./shared.ts";
 
-const SERVERS = [ONE_THREAD, HEDDLE_WORKERS, CLUSTER, FASTIFY, GO, HYPER] as const;
+const SERVERS = [
+  http.ONE_THREAD,
+  http.HEDDLE_WORKERS,
+  http.CLUSTER,
+  http.FASTIFY,
+  http.GO,
+  http.HYPER,
+] as const;
 const TOOLS = ["wrk", "autocannon"] as const;
 
 const results = (): ScenarioResult[] => resultsOf("http", WITH_NATIVE);
@@ -61,19 +34,19 @@ const averageOf = (
   { measurements }: ScenarioResult,
   contender: string,
   load: string,
-  name: HttpFigure,
+  name: http.HttpFigure,
 ): number | undefined =>
-  measurements.find((each) => each.contender === contender && each.case === caseOf(load, name))
+  measurements.find((each) => each.contender === contender && each.case === http.caseOf(load, name))
     ?.mean;
 
 /** What has no figure, and why. */
 const gapsOf = (result: ScenarioResult, loads: readonly string[]): string[] =>
   result.failures
-    .filter(({ case: name }) => name === undefined || loads.includes(loadOf(name)))
+    .filter(({ case: name }) => name === undefined || loads.includes(http.loadOf(name)))
     .map((each) =>
       gapOf(
         { ...each, contender: labelOf(result, each.contender) },
-        each.case === undefined ? undefined : loadOf(each.case),
+        each.case === undefined ? undefined : http.loadOf(each.case),
       )
     );
 
@@ -81,7 +54,7 @@ const gapsOf = (result: ScenarioResult, loads: readonly string[]): string[] =>
 function loadTable(
   loads: readonly (readonly [load: string, label: string])[],
   contenders: readonly string[],
-  names: readonly HttpFigure[],
+  names: readonly http.HttpFigure[],
 ): string {
   const columns = loads.flatMap(([load, label]) =>
     names.map((name) => ({ load, name, head: `${label}: ${headOf(name)}` }))
@@ -99,40 +72,51 @@ function loadTable(
   ) + after(results().flatMap((result) => gapsOf(result, loads.map(([load]) => load))));
 }
 
-const headOf = (name: HttpFigure): string =>
-  name === RATE ? RATE : name === CPU ? `${CPU}, µs` : `${name.replace(" latency", "")}, ms`;
+const headOf = (name: http.HttpFigure): string =>
+  name === http.RATE
+    ? http.RATE
+    : name === http.CPU
+    ? `${http.CPU}, µs`
+    : `${name.replace(" latency", "")}, ms`;
 
 /** The tool that loaded the servers. */
 function toolOf(): string {
-  const loads = results().flatMap(({ cases = [] }) => cases.map(loadOf));
-  return TOOLS.find((tool) => loads.includes(byTool(TEXT, tool))) ?? TOOLS[0];
+  const loads = results().flatMap(({ cases = [] }) => cases.map(http.loadOf));
+  return TOOLS.find((tool) => loads.includes(http.byTool(http.TEXT, tool))) ?? TOOLS[0];
 }
 
-const bodies = (nameOf: (body: typeof TEXT | typeof JSON_BODY) => string): string =>
-  loadTable([[nameOf(TEXT), TEXT], [nameOf(JSON_BODY), JSON_BODY]], SERVERS, [RATE, MEAN, P99]);
+const bodies = (nameOf: (body: typeof http.TEXT | typeof http.JSON_BODY) => string): string =>
+  loadTable([[nameOf(http.TEXT), http.TEXT], [nameOf(http.JSON_BODY), http.JSON_BODY]], SERVERS, [
+    http.RATE,
+    http.MEAN,
+    http.P99,
+  ]);
 
 /** Light requests, their p99 against the main thread's, and all requests. */
 function mixed(loop: string): string {
   const own = resultsOf("http", RUNTIMES);
   const rows = own.flatMap((result) => {
-    const p99Of = (contender: string) => averageOf(result, contender, mixedLoad(loop, LIGHT), P99);
-    return MIXED_CONTENDERS.map((contender) => {
-      const of = (requests: string, name: HttpFigure): string =>
-        figure(averageOf(result, contender, mixedLoad(loop, requests), name));
+    const p99Of = (contender: string) =>
+      averageOf(result, contender, http.mixedLoad(loop, http.LIGHT), http.P99);
+    return http.MIXED_CONTENDERS.map((contender) => {
+      const of = (requests: string, name: http.HttpFigure): string =>
+        figure(averageOf(result, contender, http.mixedLoad(loop, requests), name));
       return [
         labelOf(result, contender),
-        of(LIGHT, P50),
-        of(LIGHT, P99),
-        contender === ON_MAIN ? "" : times(p99Of(ON_MAIN), p99Of(contender)),
-        of(HEAVY, P50),
-        of(HEAVY, P99),
-        of(ALL, RATE),
+        of(http.LIGHT, http.P50),
+        of(http.LIGHT, http.P99),
+        contender === http.ON_MAIN ? "" : times(p99Of(http.ON_MAIN), p99Of(contender)),
+        of(http.HEAVY, http.P50),
+        of(http.HEAVY, http.P99),
+        of(http.ALL, http.RATE),
       ];
     });
   });
   const light = ["light: p50, ms", "light: p99, ms", "p99 lower by"];
-  const head = ["average", ...light, "heavy: p50, ms", "heavy: p99, ms", `all: ${RATE}`];
-  const loads = [ALL, LIGHT, HEAVY].map((requests) => mixedLoad(loop, requests));
+  const head = ["average", ...light, "heavy: p50, ms", "heavy: p99, ms", `all: ${http.RATE}`];
+  const loads = [http.ALL, http.LIGHT, http.HEAVY].map((requests) =>
+    http.mixedLoad(loop, requests)
+  );
   return [table(head, rows), ...own.flatMap((result) => gapsOf(result, loads))].join("\n\n");
 }
 
@@ -140,7 +124,10 @@ function mixed(loop: string): string {
 function soak(): string {
   const own = resultsOf("http-soak", WITH_NATIVE);
   const minutes = new Set(own.flatMap(({ measurements }) => measurements.map((m) => m.size)));
-  const parts = [[SOAK_MEMORY, "MiB"], [SOAK_RATE, RATE], [SOAK_LIGHT, "light p99, ms"]] as const;
+  const parts = [[http.SOAK_MEMORY, "MiB"], [http.SOAK_RATE, http.RATE], [
+    http.SOAK_LIGHT,
+    "light p99, ms",
+  ]] as const;
   const columns = own.flatMap((result) => parts.map(([name, unit]) => ({ result, name, unit })));
   return [
     ...own.map(sourceOf),
@@ -170,11 +157,17 @@ const source = (): string =>
 /** By name of the table. */
 export const HTTP_TABLES: Tables = {
   "source": source,
-  "full load": () => bodies((body) => byTool(body, toolOf())),
-  "GETs": () => bodies(byGets),
-  "websockets": () => loadTable([[ECHO, "echo"]], [ONE_THREAD, HEDDLE_WORKERS], [RATE, MEAN, P99]),
-  "short tasks": () => loadTable([[HASHES, "20 hashes"]], SHORT_TASK_CONTENDERS, FIGURES),
-  "mixed load in a closed loop": () => mixed(CLOSED),
-  "mixed load in an open loop": () => mixed(OPEN),
+  "full load": () => bodies((body) => http.byTool(body, toolOf())),
+  "GETs": () => bodies(http.byGets),
+  "websockets": () =>
+    loadTable([[http.ECHO, "echo"]], [http.ONE_THREAD, http.HEDDLE_WORKERS], [
+      http.RATE,
+      http.MEAN,
+      http.P99,
+    ]),
+  "short tasks": () =>
+    loadTable([[http.HASHES, "20 hashes"]], http.SHORT_TASK_CONTENDERS, http.FIGURES),
+  "mixed load in a closed loop": () => mixed(http.CLOSED),
+  "mixed load in an open loop": () => mixed(http.OPEN),
   "soak": soak,
 };

@@ -1,21 +1,7 @@
 /** The tables of docs/benchmarks/programs.md. */
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { PROGRAMS } from "../programs/catalogue.ts";
-import {
-  BARE_WORKER,
-  BUFFERED_CHANNEL,
-  cpuOf,
-  GOROUTINE,
-  HEDDLE,
-  memoryOf,
-  ONE_WAY,
-  ROUND_TRIP,
-  sourceOf as bytesOf,
-  UNBUFFERED_CHANNEL,
-  UTILISATION,
-  WORKER_MEMORY,
-  WORKER_START,
-} from "../scenarios/programs-cases.ts";
+import * as programs from "../scenarios/programs-cases.ts";
 import {
   after,
   figure,
@@ -59,10 +45,10 @@ function programTable(program: string, fullSize: number): string {
           labelOf(result, contender) + reduced,
           figure(min),
           figure(p50),
-          figure(of(cpuOf(program))),
-          figure(of(memoryOf(program))),
+          figure(of(programs.cpuOf(program))),
+          figure(of(programs.memoryOf(program))),
           c === undefined ? "–" : `${figure(p50 / c)} ×`,
-          String(of(bytesOf(program)) ?? "–"),
+          String(of(programs.sourceOf(program)) ?? "–"),
         ],
       };
     })
@@ -80,7 +66,7 @@ const utilisation = (): string =>
   table(
     ["% of a core", "lowest", "median", "samples"],
     results().flatMap((result) =>
-      result.measurements.filter((each) => each.case === UTILISATION).map((each) => [
+      result.measurements.filter((each) => each.case === programs.UTILISATION).map((each) => [
         labelOf(result, each.contender),
         figure(each.min),
         figure(each.p50),
@@ -92,12 +78,18 @@ const utilisation = (): string =>
 /** Starting a worker, its memory, and messages to it, beside goroutines and channels. */
 function costs(): string {
   const units = {
-    [WORKER_START]: "µs",
-    [WORKER_MEMORY]: "MiB",
-    [ROUND_TRIP]: "ns",
-    [ONE_WAY]: "ns",
+    [programs.WORKER_START]: "µs",
+    [programs.WORKER_MEMORY]: "MiB",
+    [programs.ROUND_TRIP]: "ns",
+    [programs.ONE_WAY]: "ns",
   };
-  const contenders = [HEDDLE, BARE_WORKER, GOROUTINE, BUFFERED_CHANNEL, UNBUFFERED_CHANNEL];
+  const contenders = [
+    programs.HEDDLE,
+    programs.BARE_WORKER,
+    programs.GOROUTINE,
+    programs.BUFFERED_CHANNEL,
+    programs.UNBUFFERED_CHANNEL,
+  ];
   const rows = results().flatMap((result) =>
     contenders.map((contender) => ({
       label: result.runtime === "native" ? `Go: ${contender}` : labelOf(result, contender),

@@ -1,22 +1,5 @@
 /** The tables of docs/benchmarks/shared.md. */
-import {
-  CALL,
-  CHANNEL,
-  CHANNEL_ALONE,
-  CHANNEL_CONTENDERS,
-  CLONE,
-  GET,
-  HEDDLE,
-  LOCKING_THREADS,
-  MAP,
-  MUTEX,
-  MUTEX_CONTENDERS,
-  NUMBER_BYTES,
-  OBJECT_BYTES,
-  RING,
-  SET,
-  VALUE_BYTES,
-} from "../scenarios/shared-cases.ts";
+import * as shared from "../scenarios/shared-cases.ts";
 import {
   after,
   figure,
@@ -62,13 +45,17 @@ function byContender(
 
 function maps(): string {
   const rows = RUNTIMES.flatMap((runtime) =>
-    VALUE_BYTES.map((size) => {
-      const get = (contender: string) => of(runtime, contender, GET, size);
+    shared.VALUE_BYTES.map((size) => {
+      const get = (contender: string) => of(runtime, contender, shared.GET, size);
       return [
-        `${title(runtime)}, ${size === NUMBER_BYTES ? "number" : "object of 200 B"}`,
-        ...[HEDDLE, CALL, MAP, CLONE].map((contender) => figure(get(contender))),
-        times(get(CALL), get(HEDDLE)),
-        ...[HEDDLE, MAP].map((contender) => figure(of(runtime, contender, SET, size))),
+        `${title(runtime)}, ${size === shared.NUMBER_BYTES ? "number" : "object of 200 B"}`,
+        ...[shared.HEDDLE, shared.CALL, shared.MAP, shared.CLONE].map((contender) =>
+          figure(get(contender))
+        ),
+        times(get(shared.CALL), get(shared.HEDDLE)),
+        ...[shared.HEDDLE, shared.MAP].map((contender) =>
+          figure(of(runtime, contender, shared.SET, size))
+        ),
       ];
     })
   );
@@ -79,14 +66,16 @@ function maps(): string {
 
 function rings(): string {
   const rows = RUNTIMES.flatMap((runtime) =>
-    [CHANNEL_ALONE, CHANNEL].map((name) => {
-      const [ours, ring] = [HEDDLE, RING].map((each) => of(runtime, each, name, NUMBER_BYTES));
+    [shared.CHANNEL_ALONE, shared.CHANNEL].map((name) => {
+      const [ours, ring] = [shared.HEDDLE, shared.RING].map((each) =>
+        of(runtime, each, name, shared.NUMBER_BYTES)
+      );
       return [
         `${title(runtime)}, ${name.split(", ")[1]}`,
         figure(ours),
         figure(ring),
         times(ours, ring),
-        figure(of(runtime, HEDDLE, name, OBJECT_BYTES)),
+        figure(of(runtime, shared.HEDDLE, name, shared.OBJECT_BYTES)),
       ];
     })
   );
@@ -101,18 +90,18 @@ function versions(): string {
 }
 
 const channels = (name: string) => (): string =>
-  byContender(CHANNEL_CONTENDERS, name, [NUMBER_BYTES]);
+  byContender(shared.CHANNEL_CONTENDERS, name, [shared.NUMBER_BYTES]);
 
 export const SHARED_TABLES: Tables = whenMeasured("shared", RUNTIMES, {
   "shared maps": maps,
-  "channels between threads": channels(CHANNEL),
-  "channels in one thread": channels(CHANNEL_ALONE),
+  "channels between threads": channels(shared.CHANNEL),
+  "channels in one thread": channels(shared.CHANNEL_ALONE),
   "channels and the ring": rings,
   "mutexes": () =>
     byContender(
-      MUTEX_CONTENDERS,
-      MUTEX,
-      LOCKING_THREADS,
+      shared.MUTEX_CONTENDERS,
+      shared.MUTEX,
+      shared.LOCKING_THREADS,
       (size) => `: ${size === 1 ? "1 thread" : `${size} threads`}`,
     ),
   "versions": versions,

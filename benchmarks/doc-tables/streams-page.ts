@@ -1,14 +1,5 @@
 /** The tables of docs/benchmarks/streams.md. */
-import {
-  argumentCase,
-  BY_CALLS,
-  BY_MAP,
-  MAP,
-  MEMORY_AFTER,
-  MEMORY_CONTENDER,
-  resultCase,
-  STREAM_KINDS,
-} from "../scenarios/streams-cases.ts";
+import * as streams from "../scenarios/streams-cases.ts";
 import {
   figure,
   figureOf,
@@ -26,8 +17,8 @@ import {
 function items(runtime: string): string {
   const result = resultOf(runtime, "streams");
   const contenders = ["heddle", "postMessage", "Readable over a port"];
-  const rows = STREAM_KINDS.flatMap((kind) =>
-    [resultCase(kind), argumentCase(kind)].map((name) => {
+  const rows = streams.STREAM_KINDS.flatMap((kind) =>
+    [streams.resultCase(kind), streams.argumentCase(kind)].map((name) => {
       const all = contenders.map((each) => measurementOf(result, each, name, 1)?.p50);
       return [name, ...all.map(figure), times(all[1], all[0])];
     })
@@ -40,8 +31,8 @@ const map = (): string =>
   table(
     ["ns for each item", "map", "batches of 1,000 calls", "calls ÷ map"],
     RUNTIMES.map((runtime) => {
-      const [ours, calls] = [BY_MAP, BY_CALLS].map((each) =>
-        measurementOf(resultOf(runtime, "streams"), each, MAP, 1)?.p50
+      const [ours, calls] = [streams.BY_MAP, streams.BY_CALLS].map((each) =>
+        measurementOf(resultOf(runtime, "streams"), each, streams.MAP, 1)?.p50
       );
       return [title(runtime), figure(ours), figure(calls), times(calls, ours)];
     }),
@@ -55,7 +46,7 @@ const memory = (): string =>
     RUNTIMES.map((runtime) => [
       title(runtime),
       ...MARKS.map((size) =>
-        figureOf(resultOf(runtime, "streams"), MEMORY_CONTENDER, MEMORY_AFTER, size)
+        figureOf(resultOf(runtime, "streams"), streams.MEMORY_CONTENDER, streams.MEMORY_AFTER, size)
       ),
     ]),
   );

@@ -1,16 +1,5 @@
 /** Tables of results that are no list of rows with the same columns. */
-import {
-  caseOf as concurrencyCase,
-  COMPUTING,
-  type ConcurrencyTable,
-  FAILED,
-  FIGURES_OF,
-  PER_TASK,
-  PLAIN,
-  START,
-  WAITING,
-  WALL,
-} from "../scenarios/concurrency-cases.ts";
+import * as concurrency from "../scenarios/concurrency-cases.ts";
 import { cpuOf, NEVER_SPINNING } from "../scenarios/contended-cases.ts";
 import { caseOf, CPU, FIGURES, type HttpFigure, loadOf, RATE } from "../scenarios/http-cases.ts";
 import { table } from "./markdown-table.ts";
@@ -125,12 +114,15 @@ function textOf(figure: Measurement | undefined): string {
 }
 
 /** A row for each contender and number of tasks: the fastest first, and then those without figures. */
-function tasksTable(result: ScenarioResult, of: ConcurrencyTable): string[] {
-  const names: readonly string[] = FIGURES_OF[of];
+function tasksTable(result: ScenarioResult, of: concurrency.ConcurrencyTable): string[] {
+  const names: readonly string[] = concurrency.FIGURES_OF[of];
   /** Figures that are compared with plain async. */
-  const isCompared = (name: string): boolean => ![FAILED, PER_TASK, START].includes(name);
-  const header = names.flatMap((name) => isCompared(name) ? [name, `× ${PLAIN}`] : [name]);
-  const wall = concurrencyCase(of, WALL);
+  const isCompared = (name: string): boolean =>
+    ![concurrency.FAILED, concurrency.PER_TASK, concurrency.START].includes(name);
+  const header = names.flatMap((name) =>
+    isCompared(name) ? [name, `× ${concurrency.PLAIN}`] : [name]
+  );
+  const wall = concurrency.caseOf(of, concurrency.WALL);
   const measured = result.measurements.filter((each) => each.case === wall)
     .sort((a, b) => a.p50 - b.p50);
   const rows = [...measured, ...result.failures.filter((each) => each.case === wall)]
@@ -140,7 +132,7 @@ function tasksTable(result: ScenarioResult, of: ConcurrencyTable): string[] {
     rows.map((row) => {
       const { contender, size = 0 } = row;
       const cells = "reason" in row ? [reasonOf(row)] : names.flatMap((name) => {
-        const figure = find(result, contender, concurrencyCase(of, name), size);
+        const figure = find(result, contender, concurrency.caseOf(of, name), size);
         return isCompared(name)
           ? [textOf(figure), ratio(figure?.ratioToBaseline)]
           : [textOf(figure)];
@@ -151,13 +143,13 @@ function tasksTable(result: ScenarioResult, of: ConcurrencyTable): string[] {
 }
 
 export function concurrencyTable(result: ScenarioResult): string[] {
-  const failed = result.failures.filter(({ case: name }) => name?.endsWith(FAILED));
+  const failed = result.failures.filter(({ case: name }) => name?.endsWith(concurrency.FAILED));
   return [
-    ...tasksTable(result, WAITING),
+    ...tasksTable(result, concurrency.WAITING),
     "",
     "Tasks that compute for 10 ms after each response:",
     "",
-    ...tasksTable(result, COMPUTING),
+    ...tasksTable(result, concurrency.COMPUTING),
     "",
     "All tasks at once, five requests each. Memory per task: the peak less the peak before the first task.",
     ...failed.map(({ contender, size, reason }) => `\n${contender}, ${size} tasks: ${reason}`),

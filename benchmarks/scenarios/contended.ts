@@ -12,16 +12,7 @@ import { sleep, US_PER_MS } from "../harness/clock.ts";
 import { processCpuMs } from "../harness/cpu.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { createRun, type NumberCall } from "./call-batches.ts";
-import {
-  AT_ONCE,
-  caseOf,
-  cpuOf,
-  EVERY,
-  EVERY_MS,
-  isInBursts,
-  processesBeside,
-  SIZES,
-} from "./contended-cases.ts";
+import * as contended from "./contended-cases.ts";
 import { type BlockFigure, startInTurn, takeInTurn } from "./in-turn.ts";
 import { warmUp } from "./warm-up.ts";
 
@@ -71,7 +62,7 @@ async function takeBlock(
   const place = { size, unit: "µs" } as const;
   return [
     { ...place, case: name, calls: size, hasTail: true, samples },
-    { ...place, case: cpuOf(name), samples: [cpuUs / size] },
+    { ...place, case: contended.cpuOf(name), samples: [cpuUs / size] },
   ];
 }
 
@@ -80,8 +71,12 @@ export async function run(): Promise<never> {
   const { contenders: names, isQuick, variant: placement } = readArguments();
   const { blockMs, ...turns } = isQuick ? QUICK : FULL;
   const figures: readonly Figure[] = [
-    ...SIZES.map((size) => ({ name: caseOf(placement, AT_ONCE), size, pauseMs: 0 })),
-    { name: caseOf(placement, EVERY), size: 1, pauseMs: EVERY_MS },
+    ...contended.SIZES.map((size) => ({
+      name: contended.caseOf(placement, contended.AT_ONCE),
+      size,
+      pauseMs: 0,
+    })),
+    { name: contended.caseOf(placement, contended.EVERY), size: 1, pauseMs: contended.EVERY_MS },
   ];
   const first = { case: figures[0]!.name, size: figures[0]!.size };
   const { started, gaps } = await startInTurn(CONTENDED_CONTENDERS, names, async (contender) => {
@@ -89,8 +84,8 @@ export async function run(): Promise<never> {
     await warmUp(calls.echo, isQuick);
     return calls;
   }, first);
-  const beside = processesBeside(placement, os.availableParallelism());
-  const endBusyProcesses = await startBusyProcesses(beside, isInBursts(placement));
+  const beside = contended.processesBeside(placement, os.availableParallelism());
+  const endBusyProcesses = await startBusyProcesses(beside, contended.isInBursts(placement));
   const found: (RoundSamples | RoundGap)[] = [...gaps];
   for (const figure of figures) {
     found.push(
