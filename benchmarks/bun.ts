@@ -5,7 +5,7 @@ import { launch } from "./launch.ts";
 await launch({
   name: "bun",
   command: [process.execPath],
-  loopback: () => import("./contenders/loopback-bun.ts"),
+  loopback: () => import("./contenders/loopback-own.ts"),
   messages: "startThread",
   cloneLacks: { "Error with cause": "drops the cause on Bun" },
   unable: { workerpool: "workerpool 10.0.3 never answers on Bun" },

@@ -5,7 +5,7 @@ import { launch } from "./launch.ts";
 await launch({
   name: "deno",
   command: [process.execPath, "run", "-A", "--quiet"],
-  loopback: () => import("./contenders/loopback-deno.ts"),
+  loopback: () => import("./contenders/loopback-own.ts"),
   messages: "startWebWorker",
   unable: { Tinypool: "Tinypool 2.2.0 never answers on Deno" },
 });
