@@ -10,9 +10,9 @@ import { build, buildCommit, resolveCommit } from "./ab/builds.ts";
 import { type Change, changesOf, NEW, OLD, verdictOf } from "./ab/changes.ts";
 import { COMMIT, describeMachine } from "./harness/machine.ts";
 import { table } from "./harness/markdown-table.ts";
-import type { RoundFigure } from "./harness/schema.ts";
+import type { RoundFigure, RoundLine } from "./harness/schema.ts";
 import { round } from "./harness/statistics.ts";
-import { runChild } from "./runner/child-process.ts";
+import { runProcess } from "./harness/processes.ts";
 import { RUNTIMES } from "./runner/runtimes.ts";
 import { log } from "./runner/terminal.ts";
 
@@ -55,7 +55,7 @@ async function measureRuntime(
   const run = async (...args: readonly string[]): Promise<void> => {
     const builds = [`--old=${old}/dist/mod.js`, `--new=${root}dist/mod.js`];
     const command = [...RUNTIMES[runtime]!.command, "benchmarks/ab/child.ts", ...builds, ...args];
-    for (const line of await runChild(command, CHILD_TIMEOUT_MS, {})) {
+    for (const line of await runProcess<RoundLine[]>(command, { timeoutMs: CHILD_TIMEOUT_MS })) {
       if ("reason" in line) throw new Error(`${runtime}, ${line.contender}: ${line.reason}`);
       found.push(line);
     }

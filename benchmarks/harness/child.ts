@@ -69,6 +69,23 @@ export async function attempt(
   }
 }
 
+/** Samples by figure, in the order in which the figures came. */
+export class Figures {
+  readonly #found = new Map<string, RoundSamples & { readonly samples: number[] }>();
+
+  add(place: Omit<RoundSamples, "samples">, sample: number): void {
+    const { contender, case: name, size } = place;
+    const key = `${contender}\n${name}\n${size}`;
+    const known = this.#found.get(key);
+    if (known === undefined) this.#found.set(key, { ...place, samples: [sample] });
+    else known.samples.push(sample);
+  }
+
+  get all(): RoundSamples[] {
+    return [...this.#found.values()];
+  }
+}
+
 /** Samples of one figure that a process hands on: enough for every percentile that is reported. */
 const MAX_SAMPLES = 2000;
 

@@ -1,16 +1,17 @@
 /** Measures one scenario on one runtime: contenders take turns round by round. */
 import { COMMIT, describeMachine } from "../harness/machine.ts";
 import { pairedRatio } from "../harness/paired.ts";
+import { runProcess } from "../harness/processes.ts";
 import type {
   Failure,
   Measurement,
   RoundFigure,
   RoundGap,
+  RoundLine,
   ScenarioResult,
 } from "../harness/schema.ts";
 import { summarize } from "../harness/statistics.ts";
 import type { ReferenceSpin } from "./busy.ts";
-import { runChild } from "./child-process.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 import { log } from "./terminal.ts";
 
@@ -118,7 +119,7 @@ class Collected {
     const { name, runtime, command, env, scenario, choices } = this.#run;
     const timeoutMs = scenario.timeoutMs?.(choices) ?? CHILD_TIMEOUT_MS;
     try {
-      for (const line of await runChild(command(contender), timeoutMs, env)) {
+      for (const line of await runProcess<RoundLine[]>(command(contender), { timeoutMs, env })) {
         this.cases.add(line.case);
         if ("reason" in line) this.#addGap(contender, line);
         else this.#addFigure(line.contender ?? contender.name, contender.name, line);

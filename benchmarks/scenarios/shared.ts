@@ -7,7 +7,7 @@ import { createPool } from "../../dist/mod.js";
 import { Barrier, channel, Mutex, SharedMap, SharedVector } from "../../dist/shared.js";
 import { RING_HEADER_BYTES } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
-import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { Figures, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { type NativeFigure, nativePrograms } from "../shared/native.ts";
 import { type Kind, timeCalls } from "../shared/tasks.ts";
@@ -152,22 +152,6 @@ function mutexFigures({ one, other }: Workers, count: Count): Figure[] {
   ];
 }
 
-/** Samples by figure, in the order in which the figures came. */
-class Samples {
-  readonly #found = new Map<string, RoundSamples & { samples: number[] }>();
-
-  add({ contender, case: name, size }: Omit<Figure, "take">, ns: number): void {
-    const key = `${contender}\n${name}\n${size}`;
-    const known = this.#found.get(key);
-    if (known !== undefined) known.samples.push(ns);
-    else this.#found.set(key, { contender, case: name, size, unit: "ns", samples: [ns] });
-  }
-
-  get all(): RoundSamples[] {
-    return [...this.#found.values()];
-  }
-}
-
 /** Takes a sample of each figure in each turn. */
 async function takeTurns(
   figures: readonly Figure[],
@@ -175,14 +159,16 @@ async function takeTurns(
   turns: number,
   warmUpTurns: number,
 ): Promise<RoundSamples[]> {
-  const samples = new Samples();
+  const samples = new Figures();
+  const add = ({ contender, case: name, size }: Omit<Figure, "take">, ns: number): void =>
+    samples.add({ contender, case: name, size, unit: "ns" }, ns);
   for (let turn = -warmUpTurns; turn < turns; turn++) {
     for (const figure of figures) {
       const ns = await figure.take();
-      if (turn >= 0) samples.add(figure, ns);
+      if (turn >= 0) add(figure, ns);
     }
     if (turn < 0) continue; // their programs are compiled
-    for (const run of natives) for (const figure of run()) samples.add(figure, figure.ns);
+    for (const run of natives) for (const figure of run()) add(figure, figure.ns);
   }
   return samples.all;
 }
