@@ -1,21 +1,12 @@
 /** The tables of docs/benchmarks/browser.md and docs/browser.md. */
 import * as browser from "../scenarios/browser-cases.ts";
-import {
-  figure,
-  measurementOf,
-  resultOf,
-  sourced,
-  table,
-  type Tables,
-  times,
-  whenMeasured,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 type Place = readonly [kind: string, size: number];
 
 /** Median microseconds. */
 function of(contender: string, [kind, size]: Place): number | undefined {
-  const ns = measurementOf(resultOf("browser", "browser"), contender, kind, size)?.p50;
+  const ns = page.measurementOf(page.resultOf("browser", "browser"), contender, kind, size)?.p50;
   return ns === undefined ? undefined : ns / 1000;
 }
 
@@ -43,28 +34,28 @@ const FEW: readonly Place[] = [
 ];
 
 const calls = (): string =>
-  sourced(
-    resultOf("browser", "browser"),
-    table(
+  page.sourced(
+    page.resultOf("browser", "browser"),
+    page.table(
       ["µs a call, median", ...browser.CONTENDERS, "bare worker ÷ heddle, shared memory"],
       PLACES.map((place) => [
         nameOf(place),
-        ...browser.CONTENDERS.map((contender) => figure(of(contender, place))),
-        times(of(browser.BARE, place), of(browser.SHARED, place)),
+        ...browser.CONTENDERS.map((contender) => page.figure(of(contender, place))),
+        page.times(of(browser.BARE, place), of(browser.SHARED, place)),
       ]),
     ),
   );
 
 const few = (): string =>
-  table(
+  page.table(
     ["µs a call, median", ...FEW.map(nameOf)],
     browser.CONTENDERS.map((contender) => [
       contender,
-      ...FEW.map((place) => figure(of(contender, place))),
+      ...FEW.map((place) => page.figure(of(contender, place))),
     ]),
   );
 
-const tables = (all: Tables): Tables => whenMeasured("browser", ["browser"], all);
+const tables = (all: page.Tables): page.Tables => page.whenMeasured("browser", ["browser"], all);
 
-export const BROWSER_TABLES: Tables = tables({ "browser calls": calls });
-export const BROWSER_FIGURES: Tables = tables({ "browser figures": few });
+export const BROWSER_TABLES: page.Tables = tables({ "browser calls": calls });
+export const BROWSER_FIGURES: page.Tables = tables({ "browser figures": few });

@@ -9,7 +9,7 @@ import * as shared from "../scenarios/shared-cases.ts";
 import * as contended from "../scenarios/contended-cases.ts";
 import { EVERY, GAPS_US, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, found, p50, startOf } from "./ratios.ts";
-import { measurementOf, resultOf, RUNTIMES, title } from "./shared.ts";
+import { measurementOf, resultOf, RUNTIMES, title } from "./page.ts";
 
 export interface Claim {
   /** The file that has it, or `caption` for a sentence under charts. */

@@ -6,22 +6,7 @@ import * as contendedCases from "../scenarios/contended-cases.ts";
 import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, startOf } from "./ratios.ts";
-import {
-  after,
-  byRuntime,
-  figure,
-  gapOf,
-  measurementOf,
-  pairedTimes,
-  resultOf,
-  RUNTIMES,
-  sourced,
-  table,
-  type Tables,
-  times,
-  title,
-  TITLES,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const BARE_WORKER = "bare worker";
 const CONTENDERS = ["heddle", BARE_WORKER, "Piscina", "Tinypool", "Knitting"] as const;
@@ -36,7 +21,7 @@ const COLD_CONTENDERS = [
 
 /** A table, and what has no figure at all. */
 const withGaps = ({ failures }: ScenarioResult, ...parts: readonly string[]): string =>
-  parts.join("\n\n") + after(failures.map((each) => gapOf(each, each.case)));
+  parts.join("\n\n") + page.after(failures.map((each) => page.gapOf(each, each.case)));
 
 /** Steps, and how they are written in a head. */
 const STEPS = {
@@ -55,7 +40,7 @@ export function coldTable(result: ScenarioResult, kinds: readonly coldCases.Cold
   const rows = kinds.flatMap((kind) =>
     contenders.map((contender) => {
       const of = (name: string, key: "p50" | "perCall" = "p50") =>
-        figure(measurementOf(result, contender, name, 1)?.[key]);
+        page.figure(page.measurementOf(result, contender, name, 1)?.[key]);
       return [
         `${kind}: ${contender}`,
         of(coldCases.IMPORT),
@@ -71,7 +56,7 @@ export function coldTable(result: ScenarioResult, kinds: readonly coldCases.Cold
   );
   return withGaps(
     result,
-    table(["median", "import, ms", ...head, `${coldCases.MEMORY}, MiB`], rows),
+    page.table(["median", "import, ms", ...head, `${coldCases.MEMORY}, MiB`], rows),
   );
 }
 
@@ -83,12 +68,12 @@ const byContender = (
   contenders: readonly string[],
   cell: (measurement: Measurement) => string,
 ): string =>
-  table(
+  page.table(
     [head, ...contenders],
     rows.map(({ label, case: name, size }) => [
       label,
       ...contenders.map((contender) => {
-        const found = measurementOf(result, contender, name, size);
+        const found = page.measurementOf(result, contender, name, size);
         return found === undefined ? "–" : cell(found);
       }),
     ]),
@@ -101,9 +86,9 @@ const PACES = [
 
 const PERCENTILES = "µs, p50 / p99 / p99.9";
 const percentiles = ({ p50, p99, p999 }: Measurement): string =>
-  `${figure(p50)} / ${figure(p99)} / ${figure(p999)}`;
+  `${page.figure(p50)} / ${page.figure(p99)} / ${page.figure(p999)}`;
 const CPU = "processor time, µs a call, median of blocks";
-const median = ({ p50 }: Measurement): string => figure(p50);
+const median = ({ p50 }: Measurement): string => page.figure(p50);
 
 function sporadic(result: ScenarioResult): string {
   const cpu = PACES.map((pace) => ({ ...pace, case: CPU_OF[pace.case]! }));
@@ -153,7 +138,7 @@ function contended(result: ScenarioResult): string {
     byContender(result, PERCENTILES, loads, contenders, percentiles),
     // Medians do not say whether spinning pays.
     ...(contenders.includes(contendedCases.NEVER_SPINNING)
-      ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => figure(mean))]
+      ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => page.figure(mean))]
       : []),
     byContender(result, CPU, cpu, contenders, median),
   );
@@ -170,16 +155,16 @@ const against = (
   size: number,
   key: "p50" | "p99" | "perCall",
 ): string[] =>
-  byRuntime(label, (runtime) => {
-    const result = resultOf(runtime, scenario);
-    const own = measurementOf(result, "heddle", name, size);
+  page.byRuntime(label, (runtime) => {
+    const result = page.resultOf(runtime, scenario);
+    const own = page.measurementOf(result, "heddle", name, size);
     const ours = own?.[key];
-    const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
+    const theirs = page.measurementOf(result, BARE_WORKER, name, size)?.[key];
     if (ours === undefined || theirs === undefined) return "–";
     const paired = key === "p99" ? undefined : own?.paired;
-    const text = paired === undefined ? times(ours, theirs) : pairedTimes(paired);
+    const text = paired === undefined ? page.times(ours, theirs) : page.pairedTimes(paired);
     const isMore = (paired?.low ?? ours / theirs) > 1;
-    return `${figure(ours)} (${isMore ? `**${text}**` : text})`;
+    return `${page.figure(ours)} (${isMore ? `**${text}**` : text})`;
   });
 
 /** The same for figures that follow from several, of heddle and of the bare worker: the quotient. */
@@ -187,19 +172,23 @@ const derived = (
   label: string,
   figureOf: (runtime: string, contender: string) => number,
 ): string[] =>
-  byRuntime(label, (runtime) => {
+  page.byRuntime(label, (runtime) => {
     const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
-    const text = times(ours, theirs);
-    return `${figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
+    const text = page.times(ours, theirs);
+    return `${page.figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
   });
 
 /** Means and processor time, of results that have both settings of heddle. */
 function meanRows(label: string, name: string, size: number): string[][] {
-  if (!RUNTIMES.every((runtime) => contendersOf(resultOf(runtime, "contended")) !== CONTENDERS)) {
+  if (
+    !page.RUNTIMES.every((runtime) =>
+      contendersOf(page.resultOf(runtime, "contended")) !== CONTENDERS
+    )
+  ) {
     return [];
   }
   const of = (what: string, key: "mean" | "p50") => (runtime: string, contender: string): number =>
-    measurementOf(resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
+    page.measurementOf(page.resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
   return [
     derived(`${label}: mean, µs`, of(name, "mean")),
     derived(`${label}: processor time, µs`, of(contendedCases.cpuOf(name), "p50")),
@@ -234,25 +223,25 @@ function overview(): string {
         (runtime, contender) => cpuOfCalls(runtime, contender, name, size),
       ),
     ]),
-    ...loadsOf(resultOf("node", "contended")).flatMap(({ label, case: name, size }) => [
+    ...loadsOf(page.resultOf("node", "contended")).flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "contended", name, size, "p50"),
       ...meanRows(label, name, size),
       against(`${label}: p99, µs`, "contended", name, size, "p99"),
     ]),
   ];
-  return table(["heddle (× bare worker)", ...TITLES], rows);
+  return page.table(["heddle (× bare worker)", ...page.TITLES], rows);
 }
 
 const cold = (result: ScenarioResult): string => coldTable(result, coldCases.COLD_KINDS);
 
 /** By name of the table. */
-export const COLD_TABLES: Tables = {
+export const COLD_TABLES: page.Tables = {
   "overview": overview,
   ...Object.fromEntries(
-    RUNTIMES.flatMap((runtime) =>
+    page.RUNTIMES.flatMap((runtime) =>
       Object.entries({ cold, sporadic, contended }).map(([name, create]) => [
-        `${name} on ${title(runtime)}`,
-        () => sourced(resultOf(runtime, name), create(resultOf(runtime, name))),
+        `${name} on ${page.title(runtime)}`,
+        () => page.sourced(page.resultOf(runtime, name), create(page.resultOf(runtime, name))),
       ])
     ),
   ),

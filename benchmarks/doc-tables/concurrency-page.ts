@@ -2,31 +2,16 @@
 import type { Measurement } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
 import * as concurrency from "../scenarios/concurrency-cases.ts";
-import {
-  after,
-  byRuntime,
-  figure,
-  hasResult,
-  labelOf,
-  measurementOf,
-  resultOf,
-  resultsOf,
-  sourceOf,
-  table,
-  type Tables,
-  title,
-  TITLES,
-  WITH_NATIVE,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const SCENARIO = "concurrency";
-const results = () => resultsOf(SCENARIO, WITH_NATIVE);
+const results = () => page.resultsOf(SCENARIO, page.WITH_NATIVE);
 
 function textOf(found: Measurement | undefined): string {
   if (found === undefined) return "–";
   const { p50, unit } = found;
   if (unit === "requests") return String(p50);
-  return unit === "bytes" ? formatBytes(p50) : figure(p50);
+  return unit === "bytes" ? formatBytes(p50) : page.figure(p50);
 }
 
 /** A row for each contender that has a figure or the reason that there is none; and why, or that some requests failed. */
@@ -47,16 +32,16 @@ function tasks(
       .filter((each) => each.case === wall && each.size === size);
     for (const contender of new Set(own.map((each) => each.contender))) {
       const cells = Object.keys(heads).map((name) =>
-        textOf(measurementOf(result, contender, concurrency.caseOf(of, name), size))
+        textOf(page.measurementOf(result, contender, concurrency.caseOf(of, name), size))
       );
-      rows.push([labelOf(result, contender), ...cells]);
+      rows.push([page.labelOf(result, contender), ...cells]);
     }
     for (const { contender, case: name, size: of, reason } of failures) {
       if (of !== size || (name !== wall && name !== failed)) continue;
-      gaps.push(`- ${labelOf(result, contender)}, ${name}: ${reason}.`);
+      gaps.push(`- ${page.labelOf(result, contender)}, ${name}: ${reason}.`);
     }
   }
-  return table([`${size} tasks`, ...Object.values(heads)], rows) + after(gaps);
+  return page.table([`${size} tasks`, ...Object.values(heads)], rows) + page.after(gaps);
 }
 
 const WAITING_HEADS = {
@@ -79,15 +64,17 @@ const against = (
   name: string,
   size: number,
 ): string[] =>
-  byRuntime(`${label}: ${name}`, (runtime) => {
-    if (!hasResult(runtime, SCENARIO)) return "–";
-    const result = resultOf(runtime, SCENARIO);
+  page.byRuntime(`${label}: ${name}`, (runtime) => {
+    if (!page.hasResult(runtime, SCENARIO)) return "–";
+    const result = page.resultOf(runtime, SCENARIO);
     const ours = concurrency.heddleWith(result.machine.cores);
-    return figure(measurementOf(result, ours, concurrency.caseOf(of, name), size)?.ratioToBaseline);
+    return page.figure(
+      page.measurementOf(result, ours, concurrency.caseOf(of, name), size)?.ratioToBaseline,
+    );
   });
 
 const overview = (): string =>
-  table([`heddle ÷ ${concurrency.PLAIN}`, ...TITLES], [
+  page.table([`heddle ÷ ${concurrency.PLAIN}`, ...page.TITLES], [
     ...concurrency.TASK_COUNTS.flatMap((size) =>
       [concurrency.WALL, concurrency.PEAK].map((name) =>
         against(`${size} tasks`, concurrency.WAITING, name, size)
@@ -102,11 +89,11 @@ const sources = (): string =>
   results().map((result) => {
     const tools = ["Go", "Python"].filter((name) => name in result.versions)
       .map((name) => ` ${name} ${result.versions[name]}.`);
-    return `- ${title(result.runtime)}: ${sourceOf(result)}${tools.join("")}`;
+    return `- ${page.title(result.runtime)}: ${page.sourceOf(result)}${tools.join("")}`;
   }).join("\n");
 
 /** By name of the table. */
-export const CONCURRENCY_TABLES: Tables = {
+export const CONCURRENCY_TABLES: page.Tables = {
   "overview": overview,
   ...Object.fromEntries(
     concurrency.TASK_COUNTS.map((

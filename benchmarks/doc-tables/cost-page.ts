@@ -2,16 +2,7 @@
 import { caseOf, FIRST_ANSWER, SECOND_CALL } from "../scenarios/cold-cases.ts";
 import { OBJECT as HOT_OBJECT } from "../scenarios/hot-cases.ts";
 import { EVERY } from "../scenarios/sporadic-cases.ts";
-import {
-  byRuntime,
-  figure,
-  measurementOf,
-  resultOf,
-  table,
-  type Tables,
-  times,
-  TITLES,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 type Key = "p50" | "perCall";
 
@@ -27,7 +18,7 @@ interface Row {
 const OBJECT = "object, 200 B";
 
 const valueOf = (runtime: string, contender: string, row: Row): number | undefined =>
-  measurementOf(resultOf(runtime, row.scenario), contender, row.case, row.size)
+  page.measurementOf(page.resultOf(runtime, row.scenario), contender, row.case, row.size)
     ?.[row.key ?? "p50"];
 
 const hot = (size: number, label: string): Row => ({
@@ -76,21 +67,22 @@ const COSTS: readonly Row[] = [
 ];
 
 const costs = (): string =>
-  table(
-    ["median round trip", ...TITLES],
+  page.table(
+    ["median round trip", ...page.TITLES],
     COSTS.map((row) =>
-      byRuntime(row.label, (runtime) => `${figure(valueOf(runtime, "heddle", row))} ${row.unit}`)
+      page.byRuntime(row.label, (runtime) =>
+        `${page.figure(valueOf(runtime, "heddle", row))} ${row.unit}`)
     ),
   );
 
 const speedUps = (): string =>
-  table(
-    ["all primes up to 10,000,000", ...TITLES],
+  page.table(
+    ["all primes up to 10,000,000", ...page.TITLES],
     [["main thread alone", "main alone"], ["main thread and one worker", "main + 1"]].map((
       [label = "", contender],
     ) =>
-      byRuntime(label, (runtime) => {
-        const { p50 = 0, speedUp = 1 } = resultOf(runtime, "heavy-load").measurements
+      page.byRuntime(label, (runtime) => {
+        const { p50 = 0, speedUp = 1 } = page.resultOf(runtime, "heavy-load").measurements
           .find((each) => each.contender === contender) ?? {};
         return `${p50.toFixed(0)} ms${
           contender === "main alone" ? "" : ` (${speedUp.toFixed(2)} × as fast)`
@@ -113,18 +105,18 @@ function comparison(): string {
     const ours = valueOf("node", "heddle", row);
     return [
       row.label,
-      `${figure(ours)} ${row.unit}`,
+      `${page.figure(ours)} ${row.unit}`,
       ...others.map((contender) => {
         const theirs = valueOf("node", contender, row);
         return theirs === undefined
           ? "–"
-          : `${figure(theirs)} ${row.unit} (${times(theirs, ours)})`;
+          : `${page.figure(theirs)} ${row.unit} (${page.times(theirs, ours)})`;
       }),
     ];
   });
-  return table(["Node, median", "heddle", ...others], rows);
+  return page.table(["Node, median", "heddle", ...others], rows);
 }
 
-export const COST_TABLES: Tables = { "cost of a call": costs, "speed-up": speedUps };
+export const COST_TABLES: page.Tables = { "cost of a call": costs, "speed-up": speedUps };
 
-export const HOME_TABLES: Tables = { "comparison": comparison };
+export const HOME_TABLES: page.Tables = { "comparison": comparison };

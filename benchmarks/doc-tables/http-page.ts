@@ -1,21 +1,7 @@
 /** The tables of docs/benchmarks/http.md. */
 import type { ScenarioResult } from "../harness/schema.ts";
 import * as http from "../scenarios/http-cases.ts";
-import {
-  after,
-  figure,
-  gapOf,
-  labelOf,
-  NOT_MEASURED,
-  resultsOf,
-  RUNTIMES,
-  sourceOf,
-  table,
-  type Tables,
-  times,
-  title,
-  WITH_NATIVE,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const SERVERS = [
   http.ONE_THREAD,
@@ -27,7 +13,7 @@ const SERVERS = [
 ] as const;
 const TOOLS = ["wrk", "autocannon"] as const;
 
-const results = (): ScenarioResult[] => resultsOf("http", WITH_NATIVE);
+const results = (): ScenarioResult[] => page.resultsOf("http", page.WITH_NATIVE);
 
 /** The average over the runs. */
 const averageOf = (
@@ -44,8 +30,8 @@ const gapsOf = (result: ScenarioResult, loads: readonly string[]): string[] =>
   result.failures
     .filter(({ case: name }) => name === undefined || loads.includes(http.loadOf(name)))
     .map((each) =>
-      gapOf(
-        { ...each, contender: labelOf(result, each.contender) },
+      page.gapOf(
+        { ...each, contender: page.labelOf(result, each.contender) },
         each.case === undefined ? undefined : http.loadOf(each.case),
       )
     );
@@ -61,15 +47,15 @@ function loadTable(
   );
   const rows = results().flatMap((result) =>
     contenders.map((contender) => ({
-      label: labelOf(result, contender),
+      label: page.labelOf(result, contender),
       values: columns.map(({ load, name }) => averageOf(result, contender, load, name)),
     }))
   ).filter(({ values }) => values.some((value) => value !== undefined));
-  if (rows.length === 0) return NOT_MEASURED;
-  return table(
+  if (rows.length === 0) return page.NOT_MEASURED;
+  return page.table(
     ["average", ...columns.map(({ head }) => head)],
-    rows.map(({ label, values }) => [label, ...values.map(figure)]),
-  ) + after(results().flatMap((result) => gapsOf(result, loads.map(([load]) => load))));
+    rows.map(({ label, values }) => [label, ...values.map(page.figure)]),
+  ) + page.after(results().flatMap((result) => gapsOf(result, loads.map(([load]) => load))));
 }
 
 const headOf = (name: http.HttpFigure): string =>
@@ -94,18 +80,18 @@ const bodies = (nameOf: (body: typeof http.TEXT | typeof http.JSON_BODY) => stri
 
 /** Light requests, their p99 against the main thread's, and all requests. */
 function mixed(loop: string): string {
-  const own = resultsOf("http", RUNTIMES);
+  const own = page.resultsOf("http", page.RUNTIMES);
   const rows = own.flatMap((result) => {
     const p99Of = (contender: string) =>
       averageOf(result, contender, http.mixedLoad(loop, http.LIGHT), http.P99);
     return http.MIXED_CONTENDERS.map((contender) => {
       const of = (requests: string, name: http.HttpFigure): string =>
-        figure(averageOf(result, contender, http.mixedLoad(loop, requests), name));
+        page.figure(averageOf(result, contender, http.mixedLoad(loop, requests), name));
       return [
-        labelOf(result, contender),
+        page.labelOf(result, contender),
         of(http.LIGHT, http.P50),
         of(http.LIGHT, http.P99),
-        contender === http.ON_MAIN ? "" : times(p99Of(http.ON_MAIN), p99Of(contender)),
+        contender === http.ON_MAIN ? "" : page.times(p99Of(http.ON_MAIN), p99Of(contender)),
         of(http.HEAVY, http.P50),
         of(http.HEAVY, http.P99),
         of(http.ALL, http.RATE),
@@ -117,12 +103,12 @@ function mixed(loop: string): string {
   const loads = [http.ALL, http.LIGHT, http.HEAVY].map((requests) =>
     http.mixedLoad(loop, requests)
   );
-  return [table(head, rows), ...own.flatMap((result) => gapsOf(result, loads))].join("\n\n");
+  return [page.table(head, rows), ...own.flatMap((result) => gapsOf(result, loads))].join("\n\n");
 }
 
 /** A row for each minute. */
 function soak(): string {
-  const own = resultsOf("http-soak", WITH_NATIVE);
+  const own = page.resultsOf("http-soak", page.WITH_NATIVE);
   const minutes = new Set(own.flatMap(({ measurements }) => measurements.map((m) => m.size)));
   const parts = [[http.SOAK_MEMORY, "MiB"], [http.SOAK_RATE, http.RATE], [
     http.SOAK_LIGHT,
@@ -130,13 +116,13 @@ function soak(): string {
   ]] as const;
   const columns = own.flatMap((result) => parts.map(([name, unit]) => ({ result, name, unit })));
   return [
-    ...own.map(sourceOf),
-    table(
-      ["minute", ...columns.map(({ result, unit }) => `${title(result.runtime)}: ${unit}`)],
+    ...own.map(page.sourceOf),
+    page.table(
+      ["minute", ...columns.map(({ result, unit }) => `${page.title(result.runtime)}: ${unit}`)],
       [...minutes].sort((a, b) => a - b).map((minute) => [
         String(minute),
         ...columns.map(({ result, name }) =>
-          figure(
+          page.figure(
             result.measurements.find((each) => each.case === name && each.size === minute)?.p50,
           )
         ),
@@ -150,12 +136,12 @@ function soak(): string {
 const source = (): string =>
   results().map((result) => {
     const { runtime } = result;
-    const name = runtime === "native" ? "Go and Rust, started by Node" : title(runtime);
-    return `${name}: ${sourceOf(result)}`;
+    const name = runtime === "native" ? "Go and Rust, started by Node" : page.title(runtime);
+    return `${name}: ${page.sourceOf(result)}`;
   }).join("\n\n");
 
 /** By name of the table. */
-export const HTTP_TABLES: Tables = {
+export const HTTP_TABLES: page.Tables = {
   "source": source,
   "full load": () => bodies((body) => http.byTool(body, toolOf())),
   "GETs": () => bodies(http.byGets),

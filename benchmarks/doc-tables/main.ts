@@ -14,7 +14,7 @@ import { OVERVIEW_TABLES } from "./overview.ts";
 import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { SHARED_TABLES } from "./shared-page.ts";
-import { RUNTIMES, type Tables } from "./shared.ts";
+import { RUNTIMES, type Tables } from "./page.ts";
 import { STREAM_TABLES } from "./streams-page.ts";
 import { TOKIO_TABLES } from "./tokio-page.ts";
 import { WAITING_TABLES } from "./waiting.ts";

@@ -1,18 +1,6 @@
 /** The tables of docs/benchmarks/README.md: latency, heavy load, payloads, and what the figures are to show. */
 import type { ScenarioResult } from "../harness/schema.ts";
-import {
-  byRuntime,
-  figure,
-  figureOf,
-  measurementOf,
-  percent,
-  resultOf,
-  RUNTIMES,
-  table,
-  type Tables,
-  times,
-  TITLES,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const KIB = 1024;
 const TOKIO = "tokio mpsc + oneshot";
@@ -20,23 +8,23 @@ const BATCHES = [1, 10, 100, 1000];
 
 function latency(): string {
   const echoes = (result: ScenarioResult, contender: string): string[] =>
-    BATCHES.map((size) => figureOf(result, contender, "f64 echo", size));
-  const rows = RUNTIMES.flatMap((runtime) => {
-    const result = resultOf(runtime, "latency");
+    BATCHES.map((size) => page.figureOf(result, contender, "f64 echo", size));
+  const rows = page.RUNTIMES.flatMap((runtime) => {
+    const result = page.resultOf(runtime, "latency");
     return ["heddle", "raw ring floor", "postMessage", "Piscina"].map((contender) => [
       `${runtime} ${result.version}`,
       contender,
       ...echoes(result, contender),
     ]);
   });
-  const tokio = resultOf("tokio", "latency");
+  const tokio = page.resultOf("tokio", "latency");
   const last = ["Rust", `Tokio ${tokio.version}, mpsc + oneshot`, ...echoes(tokio, TOKIO)];
-  return table(["", "", "1 call", "10", "100", "1000"], [...rows, last], 2);
+  return page.table(["", "", "1 call", "10", "100", "1000"], [...rows, last], 2);
 }
 
 function heavyLoad(): string {
-  const rows = RUNTIMES.map((runtime) => {
-    const { version, measurements } = resultOf(runtime, "heavy-load");
+  const rows = page.RUNTIMES.map((runtime) => {
+    const { version, measurements } = page.resultOf(runtime, "heavy-load");
     const of = (name: string) => measurements.find(({ contender }) => contender === name)!;
     const one = of("main + 1");
     return [
@@ -44,12 +32,12 @@ function heavyLoad(): string {
       `${of("main alone").p50.toFixed(0)} ms`,
       `${one.p50.toFixed(0)} ms`,
       one.speedUp!.toFixed(2),
-      percent(one.efficiency),
+      page.percent(one.efficiency),
       `${of("main + 1, by hand").p50.toFixed(0)} ms`,
     ];
   });
   const head = ["", "main thread alone", "main + 1 worker", "speed-up", "efficiency"];
-  return table([...head, "worker_threads by hand"], rows);
+  return page.table([...head, "worker_threads by hand"], rows);
 }
 
 /** Kinds of payload, and their labels where those differ. */
@@ -79,14 +67,14 @@ function payloads(): string {
   const contenders = ["heddle", "heddle (JSON text)", "postMessage"];
   const rows = Object.entries(PAYLOADS).map(([name, label]) => [
     label || name,
-    ...RUNTIMES.flatMap((runtime) =>
+    ...page.RUNTIMES.flatMap((runtime) =>
       contenders.map((contender) =>
-        figureOf(resultOf(runtime, "types"), contender, name, 100, "perCall")
+        page.figureOf(page.resultOf(runtime, "types"), contender, name, 100, "perCall")
       )
     ),
   ]);
-  const head = TITLES.flatMap((name) => [`${name}: heddle`, "JSON text", "postMessage"]);
-  return table(["µs per call at 100 at once", ...head], rows);
+  const head = page.TITLES.flatMap((name) => [`${name}: heddle`, "JSON text", "postMessage"]);
+  return page.table(["µs per call at 100 at once", ...head], rows);
 }
 
 type Place = readonly [runtime: string, scenario: string, contender: string];
@@ -100,8 +88,8 @@ const quotients = (
 ): string =>
   sizes.map((size) => {
     const p50 = ([runtime, scenario, contender]: Place): number | undefined =>
-      measurementOf(resultOf(runtime, scenario), contender, name, size)?.p50;
-    return times(p50(of), p50(ours));
+      page.measurementOf(page.resultOf(runtime, scenario), contender, name, size)?.p50;
+    return page.times(p50(of), p50(ours));
   }).join(" / ");
 
 const againstPostMessage = (scenario: string, name: string) => (runtime: string): string =>
@@ -124,18 +112,20 @@ const bytesAgainstTokio = (contender: string) => (runtime: string): string =>
 const growth = (runtime: string): string =>
   ["string", "bytes"].map((kind) => {
     const of = (contender: string): number | undefined =>
-      measurementOf(
-        resultOf(runtime, "payload-growth"),
+      page.measurementOf(
+        page.resultOf(runtime, "payload-growth"),
         contender,
         `${kind}, 64 calls`,
         1024 * KIB,
       )?.gigabytesPerSecond;
     const [ours, theirs] = [of("heddle"), of("Knitting")];
-    return `${figure(ours)} GB/s${theirs === undefined ? "" : ` (${times(ours, theirs)})`}`;
+    return `${page.figure(ours)} GB/s${
+      theirs === undefined ? "" : ` (${page.times(ours, theirs)})`
+    }`;
   }).join(" / ");
 
 function efficiency(runtime: string): string {
-  const one = resultOf(runtime, "heavy-load").measurements
+  const one = page.resultOf(runtime, "heavy-load").measurements
     .find(({ contender }) => contender === "main + 1");
   return one?.ratioToReference === undefined ? "–" : (1 / one.ratioToReference).toFixed(2);
 }
@@ -181,13 +171,13 @@ const TARGETS: readonly (readonly [string, string, (runtime: string) => string])
 ];
 
 const targets = (): string =>
-  table(
-    ["", "to be reached", ...TITLES],
-    TARGETS.map(([label, target, cell]) => byRuntime([label, target], cell)),
+  page.table(
+    ["", "to be reached", ...page.TITLES],
+    TARGETS.map(([label, target, cell]) => page.byRuntime([label, target], cell)),
     5,
   );
 
-export const OVERVIEW_TABLES: Tables = {
+export const OVERVIEW_TABLES: page.Tables = {
   "latency": latency,
   "heavy-load": heavyLoad,
   "types": payloads,

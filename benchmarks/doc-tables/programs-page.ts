@@ -2,20 +2,9 @@
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { PROGRAMS } from "../programs/catalogue.ts";
 import * as programs from "../scenarios/programs-cases.ts";
-import {
-  after,
-  figure,
-  gapOf,
-  labelOf,
-  resultsOf,
-  RUNTIMES,
-  sourceOf,
-  table,
-  type Tables,
-  title,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
-const results = (): ScenarioResult[] => resultsOf("programs", ["native", ...RUNTIMES]);
+const results = (): ScenarioResult[] => page.resultsOf("programs", ["native", ...page.RUNTIMES]);
 
 const find = (
   result: ScenarioResult | undefined,
@@ -42,12 +31,12 @@ function programTable(program: string, fullSize: number): string {
       return {
         p50,
         cells: [
-          labelOf(result, contender) + reduced,
-          figure(min),
-          figure(p50),
-          figure(of(programs.cpuOf(program))),
-          figure(of(programs.memoryOf(program))),
-          c === undefined ? "–" : `${figure(p50 / c)} ×`,
+          page.labelOf(result, contender) + reduced,
+          page.figure(min),
+          page.figure(p50),
+          page.figure(of(programs.cpuOf(program))),
+          page.figure(of(programs.memoryOf(program))),
+          c === undefined ? "–" : `${page.figure(p50 / c)} ×`,
           String(of(programs.sourceOf(program)) ?? "–"),
         ],
       };
@@ -55,21 +44,22 @@ function programTable(program: string, fullSize: number): string {
   ).sort((one, other) => one.p50 - other.p50);
   const reasons = results().flatMap((result) =>
     result.failures.filter((each) => each.case === program)
-      .map((each) => gapOf({ ...each, contender: labelOf(result, each.contender) }))
+      .map((each) => page.gapOf({ ...each, contender: page.labelOf(result, each.contender) }))
   );
   const head = ["best, s", "median, s", "processor time, s", "peak, MiB", "median ÷ C"];
-  return table(["", ...head, "source, bytes"], rows.map(({ cells }) => cells)) + after(reasons);
+  return page.table(["", ...head, "source, bytes"], rows.map(({ cells }) => cells)) +
+    page.after(reasons);
 }
 
 /** Utilisation of each worker while it has parts left. */
 const utilisation = (): string =>
-  table(
+  page.table(
     ["% of a core", "lowest", "median", "samples"],
     results().flatMap((result) =>
       result.measurements.filter((each) => each.case === programs.UTILISATION).map((each) => [
-        labelOf(result, each.contender),
-        figure(each.min),
-        figure(each.p50),
+        page.labelOf(result, each.contender),
+        page.figure(each.min),
+        page.figure(each.p50),
         String(each.samples),
       ])
     ),
@@ -92,13 +82,13 @@ function costs(): string {
   ];
   const rows = results().flatMap((result) =>
     contenders.map((contender) => ({
-      label: result.runtime === "native" ? `Go: ${contender}` : labelOf(result, contender),
+      label: result.runtime === "native" ? `Go: ${contender}` : page.labelOf(result, contender),
       found: Object.keys(units).map((name) => find(result, contender, name)?.p50),
     }))
   ).filter(({ found }) => found.some((each) => each !== undefined));
-  return table(
+  return page.table(
     ["", ...Object.entries(units).map(([name, unit]) => `${name}, ${unit}`)],
-    rows.map(({ label, found }) => [label, ...found.map(figure)]),
+    rows.map(({ label, found }) => [label, ...found.map(page.figure)]),
   );
 }
 
@@ -106,11 +96,11 @@ const sources = (): string =>
   results().map((result) => {
     const tools = ["C", "Rust", "Go", "Python"].filter((name) => name in result.versions)
       .map((name) => ` ${name}: ${result.versions[name]}.`);
-    return `- ${title(result.runtime)}: ${sourceOf(result)}${tools.join("")}`;
+    return `- ${page.title(result.runtime)}: ${page.sourceOf(result)}${tools.join("")}`;
   }).join("\n");
 
 /** By name of the table. */
-export const PROGRAM_TABLES: Tables = {
+export const PROGRAM_TABLES: page.Tables = {
   ...Object.fromEntries(
     PROGRAMS.map(({ name, scales }) => [name, () => programTable(name, scales.full.size)]),
   ),

@@ -4,18 +4,7 @@ import { formatBytes } from "../harness/units.ts";
 import { WEB_WORKER } from "../scenarios/cold-cases.ts";
 import { ADAPTER, HOT_SIZES, HOT_VALUES, WITH_TWO } from "../scenarios/hot-cases.ts";
 import { coldTable } from "./cold-page.ts";
-import {
-  figure,
-  figureOf,
-  hasResult,
-  measurementOf,
-  pairedTimes,
-  percent,
-  resultOf,
-  sourced,
-  table,
-  type Tables,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const KIB = 1024;
 
@@ -41,14 +30,14 @@ const contendersOf = ({ measurements, failures }: ScenarioResult): string[] => [
 const AT_ONCE = [1, 10, 25, 50, 100];
 
 function ipc(result: ScenarioResult): string {
-  const of = (name: string) => measurementOf(result, name, "message", 1)?.p50 ?? Infinity;
+  const of = (name: string) => page.measurementOf(result, name, "message", 1)?.p50 ?? Infinity;
   const sorted = contendersOf(result).sort((a, b) => of(a) === of(b) ? 0 : of(a) - of(b));
-  return table(
+  return page.table(
     ["µs, p50", ...AT_ONCE.map((size) => `${size} at once`)],
     contenderRows(
       result,
       sorted,
-      (name) => AT_ONCE.map((size) => figureOf(result, name, "message", size)),
+      (name) => AT_ONCE.map((size) => page.figureOf(result, name, "message", size)),
     ),
   );
 }
@@ -59,12 +48,12 @@ function inTurn(result: ScenarioResult, contenders: readonly string[]): string {
     HOT_SIZES.map((size) => [
       size === 1 ? `${name}, one at a time` : `${name}, ${size} at once`,
       ...contenders.map((contender) => {
-        const { p50, paired } = measurementOf(result, contender, name, size) ?? {};
-        return `${figure(p50)}${paired === undefined ? "" : ` (${pairedTimes(paired)})`}`;
+        const { p50, paired } = page.measurementOf(result, contender, name, size) ?? {};
+        return `${page.figure(p50)}${paired === undefined ? "" : ` (${page.pairedTimes(paired)})`}`;
       }),
     ])
   );
-  return table(["µs, median", ...contenders], rows);
+  return page.table(["µs, median", ...contenders], rows);
 }
 
 const hot = (result: ScenarioResult): string =>
@@ -91,11 +80,11 @@ function latency(result: ScenarioResult): string {
       .map((contender) => [
         `${name}, ${contender}`,
         ...BATCHES.flatMap((size) =>
-          (["p50", "p99"] as const).map((key) => figureOf(result, contender, name, size, key))
+          (["p50", "p99"] as const).map((key) => page.figureOf(result, contender, name, size, key))
         ),
       ])
   );
-  return table(["µs", ...BATCHES.flatMap((size) => [`${size}: p50`, "p99"])], rows);
+  return page.table(["µs", ...BATCHES.flatMap((size) => [`${size}: p50`, "p99"])], rows);
 }
 
 function types(result: ScenarioResult): string {
@@ -103,11 +92,11 @@ function types(result: ScenarioResult): string {
   const rows = (result.cases ?? []).map((name) => [
     name,
     ...contenders.flatMap((contender) =>
-      [1, 100].map((size) => figureOf(result, contender, name, size, "perCall"))
+      [1, 100].map((size) => page.figureOf(result, contender, name, size, "perCall"))
     ),
   ]);
   const head = contenders.flatMap((contender) => [`${contender}: 1`, "100"]);
-  return table(["µs per call, p50", ...head], rows);
+  return page.table(["µs per call, p50", ...head], rows);
 }
 
 function growth(result: ScenarioResult): string {
@@ -119,23 +108,23 @@ function growth(result: ScenarioResult): string {
         contendersOf(result),
         (contender) =>
           sizes.map((size) =>
-            figureOf(result, contender, `${kind}, ${calls}`, size, "gigabytesPerSecond")
+            page.figureOf(result, contender, `${kind}, ${calls}`, size, "gigabytesPerSecond")
           ),
       ).map(([contender, ...cells]) => [`${kind}, ${calls}, ${contender}`, ...cells])
     )
   );
-  return table(["GB/s one way", ...sizes.map(formatBytes)], rows);
+  return page.table(["GB/s one way", ...sizes.map(formatBytes)], rows);
 }
 
 const heavyLoad = ({ measurements, machine }: ScenarioResult): string =>
-  table(
+  page.table(
     ["threads", "p50 ms", "min ms", "speed-up", "efficiency"],
     measurements.map((each: Measurement) => [
       `${each.contender}${each.size + 1 > machine.cores ? " (oversubscribed)" : ""}`,
-      figure(each.p50),
-      figure(each.min),
+      page.figure(each.p50),
+      page.figure(each.min),
       each.speedUp?.toFixed(2) ?? "–",
-      percent(each.efficiency),
+      page.percent(each.efficiency),
     ]),
   );
 
@@ -146,11 +135,11 @@ function soak(result: ScenarioResult): string {
   const rows = names.map((name) => [
     name,
     ...at.flatMap((minute) => {
-      const found = measurementOf(result, "heddle", name, minute);
-      return [`${figure(found?.p50)} ${found?.unit ?? ""}`, `${figure(found?.p99)}`];
+      const found = page.measurementOf(result, "heddle", name, minute);
+      return [`${page.figure(found?.p50)} ${found?.unit ?? ""}`, `${page.figure(found?.p99)}`];
     }),
   ]);
-  return table(["", ...at.flatMap((minute) => [`minute ${minute}: p50`, "p99"])], rows);
+  return page.table(["", ...at.flatMap((minute) => [`minute ${minute}: p50`, "p99"])], rows);
 }
 
 /** By the name on the page: the scenario, and what its result is there. */
@@ -167,11 +156,11 @@ const TABLES: Readonly<Record<string, readonly [string, (result: ScenarioResult)
 };
 
 /** Tables of a runtime, by name. */
-export const runtimeTables = (runtime: string): Tables =>
+export const runtimeTables = (runtime: string): page.Tables =>
   Object.fromEntries(
     Object.entries(TABLES).map(([name, [scenario, create]]) => [name, () => {
-      if (!hasResult(runtime, scenario)) return "Not part of this reference run.";
-      const result = resultOf(runtime, scenario);
-      return sourced(result, create(result));
+      if (!page.hasResult(runtime, scenario)) return "Not part of this reference run.";
+      const result = page.resultOf(runtime, scenario);
+      return page.sourced(result, create(result));
     }]),
   );

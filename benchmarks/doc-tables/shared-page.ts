@@ -1,23 +1,10 @@
 /** The tables of docs/benchmarks/shared.md. */
 import * as shared from "../scenarios/shared-cases.ts";
-import {
-  after,
-  figure,
-  gapOf,
-  measurementOf,
-  resultOf,
-  RUNTIMES,
-  sourced,
-  table,
-  type Tables,
-  times,
-  title,
-  whenMeasured,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 /** Median nanoseconds. */
 const of = (runtime: string, contender: string, name: string, size: number): number | undefined =>
-  measurementOf(resultOf(runtime, "shared"), contender, name, size)?.p50;
+  page.measurementOf(page.resultOf(runtime, "shared"), contender, name, size)?.p50;
 
 /** A row for each contender, and in it the case with each size on each runtime. Reasons of what is missing follow. */
 function byContender(
@@ -26,65 +13,68 @@ function byContender(
   sizes: readonly number[],
   labelOf: (size: number) => string = () => "",
 ): string {
-  const columns = RUNTIMES.flatMap((runtime) => sizes.map((size) => ({ runtime, size })));
-  const reasons = RUNTIMES.flatMap((runtime) =>
-    resultOf(runtime, "shared").failures.filter((each) => each.case === name)
-      .map((each) => gapOf(each))
+  const columns = page.RUNTIMES.flatMap((runtime) => sizes.map((size) => ({ runtime, size })));
+  const reasons = page.RUNTIMES.flatMap((runtime) =>
+    page.resultOf(runtime, "shared").failures.filter((each) => each.case === name)
+      .map((each) => page.gapOf(each))
   );
-  return table(
+  return page.table(
     [
       "ns, median, by run",
-      ...columns.map(({ runtime, size }) => title(runtime) + labelOf(size)),
+      ...columns.map(({ runtime, size }) => page.title(runtime) + labelOf(size)),
     ],
     contenders.map((contender) => [
       contender,
-      ...columns.map(({ runtime, size }) => figure(of(runtime, contender, name, size))),
+      ...columns.map(({ runtime, size }) => page.figure(of(runtime, contender, name, size))),
     ]),
-  ) + after(reasons).replaceAll(/(?<=.)\n(?=.)/g, "\n\n");
+  ) + page.after(reasons).replaceAll(/(?<=.)\n(?=.)/g, "\n\n");
 }
 
 function maps(): string {
-  const rows = RUNTIMES.flatMap((runtime) =>
+  const rows = page.RUNTIMES.flatMap((runtime) =>
     shared.VALUE_BYTES.map((size) => {
       const get = (contender: string) => of(runtime, contender, shared.GET, size);
       return [
-        `${title(runtime)}, ${size === shared.NUMBER_BYTES ? "number" : "object of 200 B"}`,
+        `${page.title(runtime)}, ${size === shared.NUMBER_BYTES ? "number" : "object of 200 B"}`,
         ...[shared.HEDDLE, shared.CALL, shared.MAP, shared.CLONE].map((contender) =>
-          figure(get(contender))
+          page.figure(get(contender))
         ),
-        times(get(shared.CALL), get(shared.HEDDLE)),
+        page.times(get(shared.CALL), get(shared.HEDDLE)),
         ...[shared.HEDDLE, shared.MAP].map((contender) =>
-          figure(of(runtime, contender, shared.SET, size))
+          page.figure(of(runtime, contender, shared.SET, size))
         ),
       ];
     })
   );
   const head = ["SharedMap.get", "hot call", "Map.get", "structuredClone"];
   const more = ["hot call ÷ SharedMap.get", "SharedMap.set", "Map.set"];
-  return sourced(resultOf("node", "shared"), table(["ns, median", ...head, ...more], rows));
+  return page.sourced(
+    page.resultOf("node", "shared"),
+    page.table(["ns, median", ...head, ...more], rows),
+  );
 }
 
 function rings(): string {
-  const rows = RUNTIMES.flatMap((runtime) =>
+  const rows = page.RUNTIMES.flatMap((runtime) =>
     [shared.CHANNEL_ALONE, shared.CHANNEL].map((name) => {
       const [ours, ring] = [shared.HEDDLE, shared.RING].map((each) =>
         of(runtime, each, name, shared.NUMBER_BYTES)
       );
       return [
-        `${title(runtime)}, ${name.split(", ")[1]}`,
-        figure(ours),
-        figure(ring),
-        times(ours, ring),
-        figure(of(runtime, shared.HEDDLE, name, shared.OBJECT_BYTES)),
+        `${page.title(runtime)}, ${name.split(", ")[1]}`,
+        page.figure(ours),
+        page.figure(ring),
+        page.times(ours, ring),
+        page.figure(of(runtime, shared.HEDDLE, name, shared.OBJECT_BYTES)),
       ];
     })
   );
   const head = ["channel, number", "raw ring, number", "channel ÷ raw ring"];
-  return table(["ns for each value, median", ...head, "channel, object of 200 B"], rows);
+  return page.table(["ns for each value, median", ...head, "channel, object of 200 B"], rows);
 }
 
 function versions(): string {
-  const found = resultOf("node", "shared").versions;
+  const found = page.resultOf("node", "shared").versions;
   const names = ["Go", "Rust", "crossbeam-channel", "tokio"].filter((name) => name in found);
   return names.map((name) => `${name}: ${found[name]}.`).join(" ");
 }
@@ -92,7 +82,7 @@ function versions(): string {
 const channels = (name: string) => (): string =>
   byContender(shared.CHANNEL_CONTENDERS, name, [shared.NUMBER_BYTES]);
 
-export const SHARED_TABLES: Tables = whenMeasured("shared", RUNTIMES, {
+export const SHARED_TABLES: page.Tables = page.whenMeasured("shared", page.RUNTIMES, {
   "shared maps": maps,
   "channels between threads": channels(shared.CHANNEL),
   "channels in one thread": channels(shared.CHANNEL_ALONE),

@@ -1,6 +1,6 @@
 /** The tables of docs/benchmarks/tokio.md. */
 import { formatBytes } from "../harness/units.ts";
-import { figureOf, resultOf, RUNTIMES, table, type Tables, title } from "./shared.ts";
+import { figureOf, resultOf, RUNTIMES, table, type Tables, title } from "./page.ts";
 
 const TOKIO = "tokio mpsc + oneshot";
 const CONTENDERS = [TOKIO, "crossbeam-channel", "tokio, Arc<Vec<u8>>", "spinning pair"];

@@ -5,17 +5,7 @@ import { BURST_CASE, BURST_SIZES, TIMER_CASE, TIMER_SIZES } from "../scenarios/b
 import { AWAITING, IDLE } from "../scenarios/idle-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO } from "../scenarios/mixed-cases.ts";
 import { workersOf } from "../scenarios/pools-in-turn.ts";
-import {
-  byRuntime,
-  figure,
-  figureOf,
-  measurementOf,
-  resultOf,
-  RUNTIMES,
-  table,
-  type Tables,
-  TITLES,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const ratio = (value: number | undefined): string => value?.toFixed(2) ?? "–";
 
@@ -24,14 +14,14 @@ const first = (
   runtime: string,
   scenario: string,
   matches: (measurement: Measurement) => boolean,
-): Measurement | undefined => resultOf(runtime, scenario).measurements.find(matches);
+): Measurement | undefined => page.resultOf(runtime, scenario).measurements.find(matches);
 
 const fanOut = (
   label: string,
   name: string,
   key: "ratioToIdeal" | "ratioToReference",
 ): string[] =>
-  byRuntime(label, (runtime) =>
+  page.byRuntime(label, (runtime) =>
     ratio(
       first(runtime, "fan-out", (each) => each.case === name && each.size === 2)?.[key],
     ));
@@ -41,12 +31,12 @@ const sweep = (
   key: "ratioToReference" | "meanRatioToReference",
   what: string,
 ): string[] =>
-  byRuntime(
+  page.byRuntime(
     `void calls, batch ${batch}, with 2 / 4 / 8 threads against 1, ${what}`,
     (runtime) =>
       [2, 4, 8].map((size) =>
-        measurementOf(
-          resultOf(runtime, "thread-sweep"),
+        page.measurementOf(
+          page.resultOf(runtime, "thread-sweep"),
           workersOf(size),
           `void call, batch ${batch}`,
           size,
@@ -55,18 +45,18 @@ const sweep = (
   );
 
 const burst = (label: string, contender: string): string[] =>
-  byRuntime(
+  page.byRuntime(
     label,
     (runtime) =>
       BURST_SIZES.map((size) =>
-        figureOf(resultOf(runtime, "burst"), contender, BURST_CASE, size, "perCall")
+        page.figureOf(page.resultOf(runtime, "burst"), contender, BURST_CASE, size, "perCall")
       ).join(" / "),
   );
 
 const idle = (label: string, name: string): string[] =>
-  byRuntime(label, (runtime) =>
+  page.byRuntime(label, (runtime) =>
     ["heddle", "raw worker"].map((contender) =>
-      figure(
+      page.figure(
         first(
           runtime,
           "idle-cost",
@@ -76,11 +66,11 @@ const idle = (label: string, name: string): string[] =>
     ).join(", "));
 
 const overview = (): string =>
-  table(["", ...TITLES], [
-    byRuntime(
+  page.table(["", ...page.TITLES], [
+    page.byRuntime(
       "1,000 quick calls beside one of 200 ms, 2 workers: all answered after",
       (runtime) =>
-        `${figure(first(runtime, "mixed-load", (each) => each.case === LAST_MICRO)?.p50)} ms`,
+        `${page.figure(first(runtime, "mixed-load", (each) => each.case === LAST_MICRO)?.p50)} ms`,
     ),
     fanOut("8 tasks of 5 ms, 2 workers, over the ideal", "8 tasks of 5 ms", "ratioToIdeal"),
     fanOut("64 tasks of 10 µs, 2 workers against 1", "64 tasks of 10 µs", "ratioToReference"),
@@ -91,35 +81,48 @@ const overview = (): string =>
     ]),
     burst("f64 echoes, 1,000 / 10,000 / 100,000 at once, µs a call", "heddle"),
     burst("the same, Knitting", "Knitting"),
-    byRuntime(
+    page.byRuntime(
       "1 ms timer of the host, p99 late: calls awaited one by one / 100,000 at once",
       (runtime) =>
         TIMER_SIZES.map((size) => {
-          const late = measurementOf(resultOf(runtime, "burst"), "heddle", TIMER_CASE, size)?.p99;
-          return `${figure((late ?? NaN) / 1000)} ms`;
+          const late = page.measurementOf(
+            page.resultOf(runtime, "burst"),
+            "heddle",
+            TIMER_CASE,
+            size,
+          )?.p99;
+          return `${page.figure((late ?? NaN) / 1000)} ms`;
         }).join(" / "),
     ),
     idle("idle pool of 4: % of a core, and 4 bare workers", IDLE),
     idle("host while 100 ms tasks run, % of a core, and a raw worker's", AWAITING),
-    byRuntime("one quick call beside 100 ms tasks, alone", (runtime) =>
-      [BESIDE_LONG, ALONE].map((contender) =>
-        `${figureOf(resultOf(runtime, "mixed-load"), contender, "void call", 1)} µs`
-      ).join(", ")),
+    page.byRuntime(
+      "one quick call beside 100 ms tasks, alone",
+      (runtime) =>
+        [BESIDE_LONG, ALONE].map((contender) =>
+          `${page.figureOf(page.resultOf(runtime, "mixed-load"), contender, "void call", 1)} µs`
+        ).join(", "),
+    ),
   ], 4);
 
 function lateness(): string {
-  const sizes = new Set(resultOf("node", "lateness").measurements.map(({ size }) => size));
+  const sizes = new Set(page.resultOf("node", "lateness").measurements.map(({ size }) => size));
   const rows = [...sizes].sort((a, b) => a - b).map((size) => [
     formatUs(size),
-    ...RUNTIMES.flatMap((runtime) => {
-      const found = measurementOf(resultOf(runtime, "lateness"), "heddle", "spinning task", size);
+    ...page.RUNTIMES.flatMap((runtime) => {
+      const found = page.measurementOf(
+        page.resultOf(runtime, "lateness"),
+        "heddle",
+        "spinning task",
+        size,
+      );
       return [
-        `${figure(found?.p50)} (${ratio(found?.ratioToBaseline)})`,
-        `${figure(found?.p99)} (${ratio(found?.p99RatioToBaseline)})`,
+        `${page.figure(found?.p50)} (${ratio(found?.ratioToBaseline)})`,
+        `${page.figure(found?.p99)} (${ratio(found?.p99RatioToBaseline)})`,
       ];
     }),
   ]);
-  return table(["task", ...TITLES.flatMap((name) => [`${name} p50`, "p99"])], rows, 7);
+  return page.table(["task", ...page.TITLES.flatMap((name) => [`${name} p50`, "p99"])], rows, 7);
 }
 
-export const WAITING_TABLES: Tables = { "waiting": overview, "lateness": lateness };
+export const WAITING_TABLES: page.Tables = { "waiting": overview, "lateness": lateness };
