@@ -20,85 +20,87 @@ type TaskFunction<T> = unknown extends T ? AnyFunction
  * Overloads are kept, up to six. The signature of a generic function is kept if it returns a promise and its parameters
  * can be sent; TypeScript cannot express the others, so their type parameters become their constraints, or `unknown`.
  */
-export type Call<F extends AnyFunction> = CallerSignature<F, "call"> & {
+export type Call<F extends AnyFunction, Options = CallOptions> = CallerSignature<F, "call"> & {
   /**
    * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
    * each of them aborts the calls.
    */
-  with<Value>(
-    options: CallOptions & { readonly timeoutValue: Value },
-  ): CallWithFallback<F, Value>;
+  with<Value>(options: Falling<Options, Value>): CallWithFallback<F, Value, Options>;
   /** Returns the same function with these options. */
-  with(options: CallOptions): Call<F>;
+  with(options: Options): Call<F, Options>;
 };
 
+/** Options with `timeoutValue`, if that is one of them. `Options`: those that there are. */
+type Falling<Options, Value> = "timeoutValue" extends keyof Options
+  ? Options & { readonly timeoutValue: Value }
+  : never;
+
 /** A function of `pool.call` with the option `timeoutValue`: a `Value` may come in place of the result. */
-export type CallWithFallback<F extends AnyFunction, Value> = CallerSignature<F, "call", Value> & {
-  /** Returns the same function with these options. */
-  with<Other>(
-    options: CallOptions & { readonly timeoutValue: Other },
-  ): CallWithFallback<F, Other>;
-  /** Returns the same function with these options. */
-  with(options: CallOptions): CallWithFallback<F, Value>;
-};
+export type CallWithFallback<F extends AnyFunction, Value, Options = CallOptions> =
+  & CallerSignature<F, "call", Value>
+  & {
+    /** Returns the same function with these options. */
+    with<Other>(options: Falling<Options, Other>): CallWithFallback<F, Other, Options>;
+    /** Returns the same function with these options. */
+    with(options: Options): CallWithFallback<F, Value, Options>;
+  };
 
 /**
  * A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. Results of generic
  * functions are unknown.
  */
-export type BroadcastCall<F extends AnyFunction> = CallerSignature<F, "broadcast"> & {
-  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
-  with(options: BroadcastOptions): BroadcastCall<F>;
-};
+export type BroadcastCall<F extends AnyFunction, Options = BroadcastOptions> =
+  & CallerSignature<F, "broadcast">
+  & {
+    /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+    with(options: Options): BroadcastCall<F, Options>;
+  };
 
 /**
  * A function of `pool.sync`: takes the parameters of the function `F`, blocks this thread, and returns the result. Type parameters
  * of generic functions become their constraints, or `unknown`.
  */
-export type SyncCall<F extends AnyFunction> = CallerSignature<F, "sync"> & {
+export type SyncCall<F extends AnyFunction, Options = CallOptions> = CallerSignature<F, "sync"> & {
   /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
-  with<Value>(
-    options: CallOptions & { readonly timeoutValue: Value },
-  ): SyncCallWithFallback<F, Value>;
+  with<Value>(options: Falling<Options, Value>): SyncCallWithFallback<F, Value, Options>;
   /** Returns the same function with these options. */
-  with(options: CallOptions): SyncCall<F>;
+  with(options: Options): SyncCall<F, Options>;
 };
 
 /** A function of `pool.sync` with the option `timeoutValue`: a `Value` may come in place of the result. */
-export type SyncCallWithFallback<F extends AnyFunction, Value> =
+export type SyncCallWithFallback<F extends AnyFunction, Value, Options = CallOptions> =
   & CallerSignature<F, "sync", Value>
   & {
     /** Returns the same function with these options. */
-    with<Other>(
-      options: CallOptions & { readonly timeoutValue: Other },
-    ): SyncCallWithFallback<F, Other>;
+    with<Other>(options: Falling<Options, Other>): SyncCallWithFallback<F, Other, Options>;
     /** Returns the same function with these options. */
-    with(options: CallOptions): SyncCallWithFallback<F, Value>;
+    with(options: Options): SyncCallWithFallback<F, Value, Options>;
   };
 
 /** What can be called of `Tasks`. A module, which exports other things as well, offers no imported tasks. */
 type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
 
 /** `pool.call` for the tasks of a map, or for the functions and declared tasks that a module exports, `default` included. */
-export type Calls<Tasks> = {
+export type Calls<Tasks, Options = CallOptions> = {
   readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]: Call<
-    TaskFunction<Tasks[Name]>
+    TaskFunction<Tasks[Name]>,
+    Options
   >;
 };
 
 /** `pool.broadcast` for the same. */
-export type BroadcastCalls<Tasks> = {
+export type BroadcastCalls<Tasks, Options = BroadcastOptions> = {
   readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]:
-    BroadcastCall<TaskFunction<Tasks[Name]>>;
+    BroadcastCall<TaskFunction<Tasks[Name]>, Options>;
 };
 
 /** `pool.sync` for the same, without generators. */
-export type SyncCalls<Tasks> = {
+export type SyncCalls<Tasks, Options = CallOptions> = {
   readonly [
     Name in keyof Tasks as Tasks[Name] extends Callable<Tasks>
       ? IsGenerator<TaskFunction<Tasks[Name]>> extends true ? never : Name
       : never
-  ]: SyncCall<TaskFunction<Tasks[Name]>>;
+  ]: SyncCall<TaskFunction<Tasks[Name]>, Options>;
 };
 
 type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
