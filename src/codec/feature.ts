@@ -36,14 +36,17 @@ export interface ValueFeature {
 
 /** By tag. Every tag has its place, so that the list stays a packed one. */
 const readers: (ReadValue | undefined)[] = new Array<ReadValue | undefined>(256).fill(undefined);
-const writers: { readonly name: string; readonly write: WriteValue }[] = [];
+const writers: WriteValue[] = [];
+/** The features of these writers. */
+const names: string[] = [];
 let findPath: PathTo | undefined;
 
 /** Attaches a feature to the codec of this thread. A second time changes nothing. */
 export function useValues({ name, valueReaders, writeValue, pathToValue }: ValueFeature): void {
   Object.assign(readers, valueReaders);
-  if (writeValue !== undefined && writers.every(({ write }) => write !== writeValue)) {
-    writers.push({ name, write: writeValue });
+  if (writeValue !== undefined && !writers.includes(writeValue)) {
+    writers.push(writeValue);
+    names.push(name);
   }
   findPath = pathToValue ?? findPath;
 }
@@ -61,9 +64,8 @@ export function writeOther(
   at: number,
 ): number {
   for (let index = 0; index < writers.length; index++) {
-    const { name, write } = writers[index]!;
-    if (writer.features?.has(name) === false) continue;
-    const end = write(writer, value, prototype, at);
+    if (writer.features?.has(names[index]!) === false) continue;
+    const end = writers[index]!(writer, value, prototype, at);
     if (end >= 0) return end;
   }
   throw writer.refuse(value, typeof value === "function" ? NO_FUNCTIONS : NO_FEATURE);
