@@ -9,7 +9,7 @@
  *
  * const url = new URL("./tasks.ts", import.meta.url);
  * const pool = createPool({ threads: 2, use: [limits()] })<typeof import("./tasks.ts")>(url);
- * console.log(await pool.call.add.with({ timeoutMs: 500 })(1, 2));
+ * console.log(await pool.call.add.with({ timeoutMs: 5000 })(1, 2));
  * await pool.shutdown();
  * ```
  *

@@ -18,31 +18,48 @@ interface Parts<
 
 /** What each feature adds: options of `createPool`, options of calls, members of pools. */
 export interface FeatureParts {
+  /** Of `values()`. */
   readonly values: Parts<never, "transfer">;
+  /** Of `structs()`. */
   readonly structs: Parts;
+  /** Of `streams()`. */
   readonly streams: Parts<never, "onEvent">;
+  /** Of `limits()`. */
   readonly limits: Parts<
     "hardTimeoutMs" | "maxAbandonedThreads",
     "runTimeoutMs" | "timeoutMs" | "timeoutValue" | "killAfterMs" | "signal"
   >;
+  /** Of `queue()`. */
   readonly queue: Parts<"maxQueue" | "queuePolicy", never, "needsDrain" | "drained">;
+  /** Of `keys()`. */
   readonly keys: Parts<never, "affinity", "broadcast">;
+  /** Of `stealing()`. */
   readonly stealing: Parts;
+  /** Of `scaling()`. */
   readonly scaling: Parts<
     "minThreads" | "maxThreads" | "budget" | "idleTimeoutMs" | "recycleAfter" | "maxWorkerBytes"
   >;
+  /** Of `balancers()`. */
   readonly balancers: Parts<"balancer">;
+  /** Of `inline()`. */
   readonly inline: Parts<"inliner" | "onUnavailable">;
+  /** Of `observe()`. */
   readonly observe: Parts<
     "metrics" | "debug" | "context",
     never,
     "stats" | "addEventListener" | "removeEventListener"
   >;
+  /** Of `profile()`. */
   readonly profile: Parts<never, never, "profile">;
+  /** Of `requests()`. */
   readonly requests: Parts<"host">;
+  /** Of `map()`. */
   readonly map: Parts<never, never, "map" | "forEach" | "reduce">;
+  /** Of `scopes()`. */
   readonly scopes: Parts<never, never, "scope">;
+  /** Of `sync()`. */
   readonly sync: Parts<never, never, "sync">;
+  /** Of `mirror()`. */
   readonly mirror: Parts<"transport">;
 }
 
