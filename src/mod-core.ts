@@ -19,6 +19,8 @@ export { createPool } from "./core/create-pool.ts";
 export { isMain } from "./core/is-main.ts";
 export type { Feature, FeatureName } from "./api/pool/uses.ts";
 export type {
+  CoreBroadcastCall,
+  CoreCall,
   CoreCallOptions,
   CoreCalls,
   CorePool,

@@ -1,5 +1,10 @@
 /** The types of pools of `heddle/core`, by their features. */
-import type { BroadcastCalls, Calls, SyncCalls } from "../api/calls/call-types.ts";
+import type {
+  Callable,
+  CallerSignature,
+  IsGenerator,
+  TaskFunction,
+} from "../api/calls/call-types.ts";
 import type { BroadcastOptions, CallOptions } from "../api/options/call-option-types.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import type { Pool } from "../api/pool/pool-types.ts";
@@ -92,22 +97,67 @@ type CoreBroadcastOptions<Name extends FeatureName> = Pick<
   Exclude<keyof BroadcastOptions, Missing<Name, "callOptions">>
 >;
 
-/** `pool.call` of a pool with these features: generators are tasks of one with `streams()`. */
-export type CoreCalls<Tasks extends object, Name extends FeatureName> = "streams" extends Name
-  ? Calls<Tasks, CoreCallOptions<Name>>
-  : Pick<Calls<Tasks, CoreCallOptions<Name>>, keyof SyncCalls<Tasks> & keyof Calls<Tasks>>;
+/** Options with `timeoutValue`, if that is one of them. */
+type WithFallback<Options, Value> = "timeoutValue" extends keyof Options
+  ? Options & { readonly timeoutValue: Value }
+  : never;
 
-/** The members whose calls have options. */
-type Calling = "sync" | "broadcast";
+/** A function of `pool.call` or `pool.sync`, with these options. `Fallback`: what may come in the place of the result. */
+export type CoreCall<
+  F extends AnyFunction,
+  Options,
+  Kind extends "call" | "sync" = "call",
+  Fallback = never,
+> = CallerSignature<F, Kind, Fallback> & {
+  /** Returns the same function with these options. A `Value` may come in the place of the result. */
+  with<Value>(options: WithFallback<Options, Value>): CoreCall<F, Options, Kind, Value>;
+  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+  with(options: Options): CoreCall<F, Options, Kind, Fallback>;
+};
+
+/** A function of `pool.broadcast`, with these options. */
+export type CoreBroadcastCall<F extends AnyFunction, Options> = CallerSignature<F, "broadcast"> & {
+  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+  with(options: Options): CoreBroadcastCall<F, Options>;
+};
+
+/** The names of tasks, without those of generators if they cannot be called. */
+type TaskName<Tasks, Key extends keyof Tasks, CanStream> = Tasks[Key] extends Callable<Tasks>
+  ? CanStream extends true ? Key
+  : IsGenerator<TaskFunction<Tasks[Key]>> extends true ? never
+  : Key
+  : never;
+
+/** `pool.call` of a pool with these features: generators are tasks of one with `streams()`. */
+export type CoreCalls<Tasks extends object, Name extends FeatureName> = {
+  readonly [
+    Key in keyof Tasks as TaskName<Tasks, Key, "streams" extends Name ? true : false>
+  ]: CoreCall<TaskFunction<Tasks[Key]>, CoreCallOptions<Name>>;
+};
+
+/** Members of a pool whose functions take options. */
+interface Calling<Tasks extends object, Name extends FeatureName> {
+  readonly sync: {
+    readonly [Key in keyof Tasks as TaskName<Tasks, Key, false>]: CoreCall<
+      TaskFunction<Tasks[Key]>,
+      CoreCallOptions<Name>,
+      "sync"
+    >;
+  };
+  readonly broadcast: {
+    readonly [Key in keyof Tasks as TaskName<Tasks, Key, true>]: CoreBroadcastCall<
+      TaskFunction<Tasks[Key]>,
+      CoreBroadcastOptions<Name>
+    >;
+  };
+}
 
 /** A pool with these features. */
 export type CorePool<Tasks extends object, Name extends FeatureName = never> =
   & Pick<Pool<Tasks>, "ready" | "shutdown" | typeof Symbol.dispose | typeof Symbol.asyncDispose>
   & { readonly call: CoreCalls<Tasks, Name> }
-  & Pick<Pool<Tasks>, Exclude<FeatureParts[Name]["members"], Calling>>
-  & ("sync" extends Name ? { readonly sync: SyncCalls<Tasks, CoreCallOptions<Name>> } : unknown)
-  & ("keys" extends Name ? { readonly broadcast: BroadcastCalls<Tasks, CoreBroadcastOptions<Name>> }
-    : unknown);
+  & Pick<Pool<Tasks>, Exclude<FeatureParts[Name]["members"], keyof Calling<Tasks, Name>>>
+  & Pick<Calling<Tasks, Name>, FeatureParts[Name]["members"] & keyof Calling<Tasks, Name>>;
 
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
 export interface CreateCorePool<Name extends FeatureName> {

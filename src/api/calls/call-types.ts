@@ -7,7 +7,7 @@ import type { BroadcastOptions, CallOptions } from "../options/call-option-types
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
 /** The function of a task as callers see it. */
-type TaskFunction<T> = unknown extends T ? AnyFunction
+export type TaskFunction<T> = unknown extends T ? AnyFunction
   : T extends AnyFunction ? T
   : T extends Task<AnyFunction, infer C> ? C
   : T extends ImportedTask<infer F> ? F
@@ -20,90 +20,88 @@ type TaskFunction<T> = unknown extends T ? AnyFunction
  * Overloads are kept, up to six. The signature of a generic function is kept if it returns a promise and its parameters
  * can be sent; TypeScript cannot express the others, so their type parameters become their constraints, or `unknown`.
  */
-export type Call<F extends AnyFunction, Options = CallOptions> = CallerSignature<F, "call"> & {
+export type Call<F extends AnyFunction> = CallerSignature<F, "call"> & {
   /**
    * Returns the same function with these options, which win over those of an earlier `with` and of the task. Signals add up:
    * each of them aborts the calls.
    */
-  with<Value>(options: Falling<Options, Value>): CallWithFallback<F, Value, Options>;
+  with<Value>(
+    options: CallOptions & { readonly timeoutValue: Value },
+  ): CallWithFallback<F, Value>;
   /** Returns the same function with these options. */
-  with(options: Options): Call<F, Options>;
+  with(options: CallOptions): Call<F>;
 };
 
-/** Options with `timeoutValue`, if that is one of them. `Options`: those that there are. */
-type Falling<Options, Value> = "timeoutValue" extends keyof Options
-  ? Options & { readonly timeoutValue: Value }
-  : never;
-
 /** A function of `pool.call` with the option `timeoutValue`: a `Value` may come in place of the result. */
-export type CallWithFallback<F extends AnyFunction, Value, Options = CallOptions> =
-  & CallerSignature<F, "call", Value>
-  & {
-    /** Returns the same function with these options. */
-    with<Other>(options: Falling<Options, Other>): CallWithFallback<F, Other, Options>;
-    /** Returns the same function with these options. */
-    with(options: Options): CallWithFallback<F, Value, Options>;
-  };
+export type CallWithFallback<F extends AnyFunction, Value> = CallerSignature<F, "call", Value> & {
+  /** Returns the same function with these options. */
+  with<Other>(
+    options: CallOptions & { readonly timeoutValue: Other },
+  ): CallWithFallback<F, Other>;
+  /** Returns the same function with these options. */
+  with(options: CallOptions): CallWithFallback<F, Value>;
+};
 
 /**
  * A function of `pool.broadcast`: calls the task in every worker, and returns a promise of all results. Results of generic
  * functions are unknown.
  */
-export type BroadcastCall<F extends AnyFunction, Options = BroadcastOptions> =
-  & CallerSignature<F, "broadcast">
-  & {
-    /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
-    with(options: Options): BroadcastCall<F, Options>;
-  };
+export type BroadcastCall<F extends AnyFunction> = CallerSignature<F, "broadcast"> & {
+  /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
+  with(options: BroadcastOptions): BroadcastCall<F>;
+};
 
 /**
  * A function of `pool.sync`: takes the parameters of the function `F`, blocks this thread, and returns the result. Type parameters
  * of generic functions become their constraints, or `unknown`.
  */
-export type SyncCall<F extends AnyFunction, Options = CallOptions> = CallerSignature<F, "sync"> & {
+export type SyncCall<F extends AnyFunction> = CallerSignature<F, "sync"> & {
   /** Returns the same function with these options, which win over those of an earlier `with` and of the task. */
-  with<Value>(options: Falling<Options, Value>): SyncCallWithFallback<F, Value, Options>;
+  with<Value>(
+    options: CallOptions & { readonly timeoutValue: Value },
+  ): SyncCallWithFallback<F, Value>;
   /** Returns the same function with these options. */
-  with(options: Options): SyncCall<F, Options>;
+  with(options: CallOptions): SyncCall<F>;
 };
 
 /** A function of `pool.sync` with the option `timeoutValue`: a `Value` may come in place of the result. */
-export type SyncCallWithFallback<F extends AnyFunction, Value, Options = CallOptions> =
+export type SyncCallWithFallback<F extends AnyFunction, Value> =
   & CallerSignature<F, "sync", Value>
   & {
     /** Returns the same function with these options. */
-    with<Other>(options: Falling<Options, Other>): SyncCallWithFallback<F, Other, Options>;
+    with<Other>(
+      options: CallOptions & { readonly timeoutValue: Other },
+    ): SyncCallWithFallback<F, Other>;
     /** Returns the same function with these options. */
-    with(options: Options): SyncCallWithFallback<F, Value, Options>;
+    with(options: CallOptions): SyncCallWithFallback<F, Value>;
   };
 
 /** What can be called of `Tasks`. A module, which exports other things as well, offers no imported tasks. */
-type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
+export type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
 
 /** `pool.call` for the tasks of a map, or for the functions and declared tasks that a module exports, `default` included. */
-export type Calls<Tasks, Options = CallOptions> = {
+export type Calls<Tasks> = {
   readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]: Call<
-    TaskFunction<Tasks[Name]>,
-    Options
+    TaskFunction<Tasks[Name]>
   >;
 };
 
 /** `pool.broadcast` for the same. */
-export type BroadcastCalls<Tasks, Options = BroadcastOptions> = {
+export type BroadcastCalls<Tasks> = {
   readonly [Name in keyof Tasks as Tasks[Name] extends Callable<Tasks> ? Name : never]:
-    BroadcastCall<TaskFunction<Tasks[Name]>, Options>;
+    BroadcastCall<TaskFunction<Tasks[Name]>>;
 };
 
 /** `pool.sync` for the same, without generators. */
-export type SyncCalls<Tasks, Options = CallOptions> = {
+export type SyncCalls<Tasks> = {
   readonly [
     Name in keyof Tasks as Tasks[Name] extends Callable<Tasks>
       ? IsGenerator<TaskFunction<Tasks[Name]>> extends true ? never : Name
       : never
-  ]: SyncCall<TaskFunction<Tasks[Name]>, Options>;
+  ]: SyncCall<TaskFunction<Tasks[Name]>>;
 };
 
-type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
+export type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
   : [ReturnType<F>] extends [never] ? false
   : [ReturnType<F>] extends [AnyGenerator] ? true
   : false;
@@ -135,7 +133,7 @@ interface Returned<R, Fallback = never> {
 }
 
 /** The signature of `F` for callers. */
-type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = never> =
+export type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = never> =
   IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind, Fallback>
     : [Kind, Fallback, CanKeepSignature<F>] extends ["call", never, true] ? F
     : AllSignatures<Overloads<F>, Kind, Fallback>;
