@@ -64,9 +64,10 @@ interface TaskCalls extends Omit<CallParts, "given"> {
 /** The function with these options, which takes further ones. */
 function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
   const call = Object.assign(calls.make(given), {
-    with: atCaller((options: CallOptions) =>
-      callWith(calls, mergeOptions(given, checkCallOptions(options)))
-    ),
+    with: atCaller((options: CallOptions) => {
+      calls.spec.uses?.needForOptions(Object(options) as object, "with()");
+      return callWith(calls, mergeOptions(given, checkCallOptions(options)));
+    }),
   });
   callParts.set(call, {
     ...calls,
@@ -165,11 +166,13 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
     const settings = settingsFor(options, own, given, isStream);
     if (isStream) {
       if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
-      return (...args) =>
-        callGenerator(
+      return (...args) => {
+        needStreams(spec, task);
+        return callGenerator(
           target.features,
           (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
         );
+      };
     }
     const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
     if (settings === PLAIN) return createPlainCall(spec, entry, task);
@@ -188,6 +191,10 @@ function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCall
       return checked(changing(callAt(given), given, signatures[task]?.args, isPromise), check);
     },
   };
+}
+
+function needStreams({ uses, sources }: PoolSpec, task: number): void {
+  uses?.need("streams", `the generator task ${sources[task]!.name}`);
 }
 
 /** Calls a generator task. */
@@ -304,13 +311,15 @@ function makeLate(
 
 /** The task at an index, for calls with `given` options. */
 export function findKnown(
-  { tasks, options }: PoolSpec,
+  spec: PoolSpec,
   task: number,
   given: GivenCall,
 ): ReturnType<FindTask> {
+  const { tasks, options } = spec;
   const isEmitting = given.onEvent !== undefined;
   if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
   try {
+    if (spec.tasks[task]!.isStream) needStreams(spec, task);
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
       settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),

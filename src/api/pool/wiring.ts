@@ -89,6 +89,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       origin: 0,
       maxPayloadBytes,
       allowsBorrow: true,
+      features: spec.uses?.names,
     });
     this.snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
     this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
@@ -167,6 +168,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       version: VERSION,
       library: workerEntry.library,
       features: this.startData,
+      uses: this.spec.uses?.names,
       active,
       cores: runtime.cores,
       tasks: sources,

@@ -11,7 +11,7 @@ import {
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
-import type { HostTask } from "./pool-spec.ts";
+import type { HostTask, Uses } from "./pool-spec.ts";
 
 /** The declared types of the variants of tasks: chunks have none, those that send events the same. */
 export function variantSignatures(
@@ -32,11 +32,13 @@ export class ModuleTasks {
   readonly signatures: (Signature | undefined)[] = [];
   readonly moduleUrl: string;
   readonly #access: CodecAccess;
+  readonly #uses: Uses | undefined;
   isKnown = false;
 
-  constructor(moduleUrl: string, access: CodecAccess) {
+  constructor(moduleUrl: string, access: CodecAccess, uses?: Uses) {
     this.moduleUrl = moduleUrl;
     this.#access = access;
+    this.#uses = uses;
   }
 
   /**
@@ -46,6 +48,9 @@ export class ModuleTasks {
   learn(descriptions: readonly TaskDescription[]): Learned | Promise<Learned> {
     try {
       if (this.isKnown) return this.#compare(descriptions);
+      for (const { name, declares } of descriptions) {
+        if (declares !== undefined) this.#uses?.need("structs", `the shape of the task ${name}`);
+      }
       if (descriptions.every(({ declares }) => declares === undefined)) {
         return this.#addAll(descriptions);
       }
@@ -83,6 +88,7 @@ export class ModuleTasks {
       ? NOTHING_DECLARED
       : unpack(this.#access, declared) as TaskDeclaration;
     const signature = declares === undefined ? undefined : rebuild?.(args, returns);
+    this.#uses?.needForOptions({ ...options, ...(hasSignal && { abortSignal: true }) }, name);
     const settings = { ...settingsOf(options), hasSignal };
     this.sources.push({
       name,

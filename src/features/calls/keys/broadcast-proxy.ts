@@ -55,6 +55,7 @@ export function createBroadcastProxy(
         const broadcast = checked(send, spec.tasks[names().indexOf(name)]?.check);
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
+            spec.uses?.needForOptions(Object(options) as object, "with()");
             const next = checkBroadcastOptions(options);
             return at(mergeOptions(given, next.given), next.isSticky ?? isSticky);
           }),
