@@ -205,7 +205,6 @@ function createLoop(core: WorkerCore): WorkerLoop {
     signals ?? new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
-  replies.isOther = seams.results?.is;
   const WorkerParker = staysInLoop ? HostThreadParker : Parker;
   const active = new AwakeCount(start.active, start.cores);
   const loop: WorkerLoop = new WorkerLoop({
@@ -216,8 +215,6 @@ function createLoop(core: WorkerCore): WorkerLoop {
     parker: new WorkerParker(control, PARKED_WORD, active.words),
     active,
     control,
-    tasks: core.tasks,
-    wraps: core.wraps,
     maxConcurrency: start.maxConcurrency,
     times: new TaskTimer(start.taskTimings, runtime.now, core.onRun),
     gauges: core.gauges,

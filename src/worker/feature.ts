@@ -39,7 +39,7 @@ export interface WorkerFeature extends ValueFeature {
 
 type MessageHandler = (message: never, core: WorkerCore) => void;
 
-export interface DeclaredSignature {
+interface DeclaredSignature {
   readonly signature: Signature | undefined;
   readonly words: string | undefined;
 }

@@ -34,7 +34,7 @@ interface Runner {
   /** Those of them that wait for others, and do not count for `maxConcurrency`. */
   paused: number;
   readonly times: TaskTimer;
-  readonly held: { of(slot: number, generation: number): readonly HeldArgument[] } | undefined;
+  readonly held: ReadonlyMap<number, readonly HeldArgument[]>;
   /** Adds something around all calls that begin from now on. */
   wrapAll(wrap: TaskWrap): void;
   /** Calls its argument, which sends a response or a part of it, outside the worker loop. */

@@ -8,13 +8,11 @@ import {
 } from "../../protocol/start-data.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { pack } from "../../codec/codec.ts";
-import type { Signature } from "../../codec/declared.ts";
 import { mayBorrow } from "../../codec/support/intrinsics.ts";
 import { InvalidArgumentError, TaskNotFoundError } from "../../errors.ts";
-import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
-import { type DeclaredSignature, seams } from "../feature.ts";
+import { seams } from "../feature.ts";
 import type { WorkerTask } from "../task.ts";
 import type { WorkerCore } from "../worker-core.ts";
 import { type Imported, importModule, type Module } from "./import-module.ts";
@@ -22,10 +20,17 @@ import { type Imported, importModule, type Module } from "./import-module.ts";
 /** Marks the objects that `task()` returns; shared with `task.ts` through the global symbol registry. */
 const TASK: unique symbol = Symbol.for("heddle.task");
 
-/** All tasks of a module, and their descriptions for the host. */
-export interface LoadedModule {
-  readonly tasks: readonly WorkerTask[];
-  readonly descriptions: readonly TaskDescription[];
+/** A task as `task()` declares it, or a bare function. */
+interface DeclaredTask {
+  readonly f: WorkerTask["f"];
+  readonly options?: { readonly highWaterMark?: number };
+  readonly args?: readonly unknown[];
+  readonly returns?: unknown;
+  readonly abortSignal?: unknown;
+  /** `checked`: its function with the checks of its schemas, if it declares some. */
+  readonly [TASK]?: {
+    readonly checked?: (task: string, isChecked: boolean) => WorkerTask["f"];
+  };
 }
 
 /**
@@ -47,52 +52,54 @@ export async function loadTasks(
   await Promise.allSettled(modules.values());
   const tasks: WorkerTask[] = [];
   for (const [index, source] of sources.entries()) {
-    const given = declaredTask(known[index]);
-    const declared = given ??
-      findTask(exportsOf((await modules.get(source.moduleUrl)!).module), source);
-    const { args, returns } = declared;
-    const { signature, words } = args === undefined && returns === undefined
-      ? NO_SIGNATURE
-      : signatureOf(declared, source.name);
-    if (words !== source.declares) throw otherDeclaration(source, words);
-    const hasSignal = source.hasSignal || wantsSignal(declared);
-    tasks.push(createTask(index, declared, source, signature, hasSignal, core));
+    const { name, moduleUrl, declares } = source;
+    const declared = declaredTask(known[index]) ??
+      findTask(exportsOf((await modules.get(moduleUrl)!).module), source);
+    const { task, words } = createTask(index, name, declared, source);
+    if (words !== declares) {
+      throw new InvalidArgumentError(
+        `Task "${name}" of ${moduleUrl} declares ${words ?? "nothing"}, but the pool was told ` +
+          `${
+            declares ?? "nothing"
+          }: importTask() takes the same \`args\` and \`returns\` as the task().`,
+      );
+    }
+    tasks.push(task);
   }
   return tasks;
+}
+
+/** All tasks of a module, and their descriptions for the host. */
+export interface LoadedModule {
+  readonly tasks: readonly WorkerTask[];
+  readonly descriptions: readonly TaskDescription[];
 }
 
 /**
  * Loads a module and lists all functions and declared tasks that it exports, by name. Classes are not tasks, nor is an
  * export `then`, which would make a promise of `pool.call`.
  */
-export async function loadModule(
-  moduleUrl: string,
-  core: WorkerCore,
-): Promise<LoadedModule> {
-  const { runtime } = core;
-  const module = exportsOf((await importModule(moduleUrl, runtime)).module);
+export async function loadModule(moduleUrl: string, core: WorkerCore): Promise<LoadedModule> {
+  const module = exportsOf((await importModule(moduleUrl, core.runtime)).module);
   const tasks: WorkerTask[] = [];
   const descriptions: TaskDescription[] = [];
   for (const name of Object.keys(module).sort()) {
-    const declared = declaredTask(module[name]);
-    if (declared === undefined || name === "then") continue;
-    const { options, args, returns } = declared;
-    const { signature, words: declares } = args === undefined && returns === undefined
-      ? NO_SIGNATURE
-      : signatureOf(declared, name);
-    const hasSignal = wantsSignal(declared);
-    const source = { name, isChecked: false };
-    tasks.push(createTask(tasks.length, declared, source, signature, hasSignal, core));
-    const isStream = isGeneratorFunction(declared.f);
-    descriptions.push({
-      name,
-      hasSignal,
-      isStream,
-      declares,
-      declared: options === undefined && args === undefined && returns === undefined
-        ? undefined
-        : packDeclaration({ options, args, returns }, moduleUrl, runtime),
-    });
+    const exported = declaredTask(module[name]);
+    if (exported === undefined || name === "then") continue;
+    const { f, options, args, returns } = exported;
+    const { task, words: declares } = createTask(tasks.length, name, exported);
+    tasks.push(task);
+    let declared: Uint8Array | undefined;
+    if (options !== undefined || args !== undefined || returns !== undefined) {
+      declared = pack(core.runtime, { options, args, returns } satisfies TaskDeclaration);
+      if (declared === undefined) {
+        throw new InvalidArgumentError(
+          `The task options of ${moduleUrl} contain an object that cannot be copied to the host.`,
+        );
+      }
+    }
+    const { hasSignal } = task;
+    descriptions.push({ name, hasSignal, isStream: isGeneratorFunction(f), declares, declared });
   }
   if (tasks.length > MAX_MODULE_TASKS) {
     throw new InvalidArgumentError(
@@ -100,18 +107,6 @@ export async function loadModule(
     );
   }
   return { tasks, descriptions };
-}
-
-function packDeclaration(
-  declaration: TaskDeclaration,
-  moduleUrl: string,
-  runtime: CodecAccess,
-): Uint8Array {
-  const packed = pack(runtime, declaration);
-  if (packed !== undefined) return packed;
-  throw new InvalidArgumentError(
-    `The task options of ${moduleUrl} contain an object that cannot be copied to the host.`,
-  );
 }
 
 /** The exports of a module. Those of a CommonJS module include all properties of its `module.exports`. */
@@ -125,57 +120,44 @@ function exportsOf(module: Module): Module {
   return isCommonJs ? { __proto__: null, ...all, ...exported } : all;
 }
 
-/** `declared`: as its module exports it. `isChecked`: the host checks the arguments of its calls. */
+const AsyncFunction = (async () => {}).constructor;
+
+/** A task, and what it declares of its values, in words. `source`: as the host knows it. */
 function createTask(
   index: number,
+  name: string,
   declared: DeclaredTask,
-  { name, isChecked }: Pick<TaskSource, "name" | "isChecked">,
-  signature: Signature | undefined,
-  hasSignal: boolean,
-  core: WorkerCore,
-): WorkerTask {
+  source?: TaskSource,
+): { readonly task: WorkerTask; readonly words: string | undefined } {
+  const { args, returns, abortSignal = false, options } = declared;
   const check = declared[TASK]?.checked;
-  const f = check?.(name, isChecked) ?? declared.f;
+  const f = check?.(name, source?.isChecked === true) ?? declared.f;
   const isStream = isGeneratorFunction(f);
+  const hasSignal = source?.hasSignal === true || abortSignal !== false;
+  const hasShapes = args !== undefined || returns !== undefined;
   if (isStream && seams.results === undefined) throw missing(name, "is a generator", "streams");
   if (hasSignal && seams.wraps["hasSignal"] === undefined) {
     throw missing(name, "takes an abort signal", "limits");
   }
+  if (hasShapes && seams.signatureOf === undefined) {
+    throw missing(name, "declares its values", "structs");
+  }
+  const shapes = hasShapes ? seams.signatureOf!(args, returns) : undefined;
   const mustAwait = isGeneratorFunction(declared.f) || declared.f instanceof AsyncFunction;
-  return withWraps({
+  const task = {
     f,
     inline: mustAwait ? undefined : check?.(name, false) ?? declared.f,
     // A check may await first.
     mayBorrow: !isStream && check === undefined && mayBorrow(f),
     index,
-    signature,
+    signature: shapes?.signature,
     hasSignal,
     isStream,
-    highWaterMark: declared.options?.highWaterMark,
+    highWaterMark: options?.highWaterMark,
     emits: false,
     wraps: [],
-  }, core);
-}
-
-const AsyncFunction = (async () => {}).constructor;
-
-/** The task, with what the features that its properties ask for do around its calls. */
-export function withWraps(task: WorkerTask, core: WorkerCore): WorkerTask {
-  let { wraps } = task;
-  for (const property in seams.wraps) {
-    if (task[property as keyof WorkerTask] !== true) continue;
-    const wrap = core.part(seams.wraps[property]!);
-    if (!wraps.includes(wrap)) wraps = [...wraps, wrap];
-  }
-  return { ...task, wraps };
-}
-
-const NO_SIGNATURE: DeclaredSignature = { signature: undefined, words: undefined };
-
-/** What a task declares of its values. */
-function signatureOf({ args, returns }: DeclaredTask, name: string): DeclaredSignature {
-  if (seams.signatureOf === undefined) throw missing(name, "declares its values", "structs");
-  return seams.signatureOf(args, returns);
+  };
+  return { task, words: shapes?.words };
 }
 
 function missing(task: string, what: string, feature: string): InvalidArgumentError {
@@ -184,39 +166,11 @@ function missing(task: string, what: string, feature: string): InvalidArgumentEr
   );
 }
 
-function wantsSignal({ abortSignal }: DeclaredTask): boolean {
-  return abortSignal !== undefined && abortSignal !== false;
-}
-
-function otherDeclaration(
-  { name, moduleUrl, declares }: TaskSource,
-  actual: string | undefined,
-): InvalidArgumentError {
-  return new InvalidArgumentError(
-    `Task "${name}" of ${moduleUrl} declares ${actual ?? "nothing"}, but the pool was told ` +
-      `${
-        declares ?? "nothing"
-      }: importTask() takes the same \`args\` and \`returns\` as the task().`,
-  );
-}
-
-/** A task as `task()` declares it, or a bare function. */
-interface DeclaredTask {
-  readonly f: WorkerTask["f"];
-  readonly options?: { readonly highWaterMark?: number };
-  readonly args?: readonly unknown[];
-  readonly returns?: unknown;
-  readonly abortSignal?: unknown;
-  /** `checked`: its function with the checks of its schemas, if it declares some. */
-  readonly [TASK]?: {
-    readonly checked?: (task: string, isChecked: boolean) => WorkerTask["f"];
-  };
-}
-
 /** An export as a task; undefined if it is none. */
 function declaredTask(exported: unknown): DeclaredTask | undefined {
-  if (isClass(exported)) return undefined;
-  if (typeof exported === "function") return { f: exported as WorkerTask["f"] };
+  if (typeof exported === "function") {
+    return isClass(exported) ? undefined : { f: exported as WorkerTask["f"] };
+  }
   if (typeof exported !== "object" || exported === null || !(TASK in exported)) return undefined;
   const declared = exported as unknown as Partial<DeclaredTask>;
   return typeof declared.f === "function" ? declared as DeclaredTask : undefined;
@@ -224,7 +178,7 @@ function declaredTask(exported: unknown): DeclaredTask | undefined {
 
 /** The task of `source`: by the place of its declaration, otherwise by its export name. */
 function findTask(module: Module, source: TaskSource): DeclaredTask {
-  const { name, moduleUrl, exportName, declared, functionName } = source;
+  const { exportName, declared, functionName, functionText } = source;
   if (declared !== undefined) {
     const placed = declaredTask(declaredAt(declared.place));
     if (placed !== undefined && String(placed.f) === declared.text) return placed;
@@ -234,30 +188,30 @@ function findTask(module: Module, source: TaskSource): DeclaredTask {
   if (found !== undefined && (functionName === undefined || found.f.name === functionName)) {
     return found;
   }
-  const same = sameFunction(module, source);
-  if (same !== undefined) return same;
-  if (found === undefined) throw notFound(source, exported);
-  throw new TaskNotFoundError(
-    `Task "${name}" is a function named "${functionName}", but ${moduleUrl} exports a function named ` +
-      `"${found.f.name}" as "${exportName}". Use the export's name as the key, or wrap the function in task().`,
-  );
+  // A bare function under another name, if the module exports one function with its name and text.
+  if (functionText !== undefined && !functionText.endsWith("{ [native code] }")) {
+    const same = new Set(
+      Object.values(module).filter((other) =>
+        typeof other === "function" && other.name === functionName && String(other) === functionText
+      ),
+    );
+    if (same.size === 1) return declaredTask([...same][0])!;
+  }
+  throw notFound(source, exported, found?.f.name);
 }
 
-/** The bare function of `source` under another name, if the module exports one function with its name and text. */
-function sameFunction(module: Module, source: TaskSource): DeclaredTask | undefined {
-  const { functionName, functionText } = source;
-  if (functionText === undefined || functionText.endsWith("{ [native code] }")) return undefined;
-  const same = new Set(
-    Object.values(module).filter((exported) =>
-      typeof exported === "function" && exported.name === functionName &&
-      String(exported) === functionText
-    ),
-  );
-  return same.size === 1 ? declaredTask([...same][0]) : undefined;
-}
-
-function notFound(source: TaskSource, exported: unknown): TaskNotFoundError {
-  const { name, moduleUrl, exportName, declared, functionName } = source;
+/** `foundName`: the name of another function that the module exports by the task's name. */
+function notFound(
+  { name, moduleUrl, exportName, declared, functionName }: TaskSource,
+  exported: unknown,
+  foundName: string | undefined,
+): TaskNotFoundError {
+  if (foundName !== undefined) {
+    return new TaskNotFoundError(
+      `Task "${name}" is a function named "${functionName}", but ${moduleUrl} exports a function named ` +
+        `"${foundName}" as "${exportName}". Use the export's name as the key, or wrap the function in task().`,
+    );
+  }
   const actual = exported === undefined
     ? `does not export "${exportName}"`
     : `exports "${exportName}" as ${isClass(exported) ? "a class" : typeof exported}`;
