@@ -12,7 +12,7 @@ import { replaceStreams } from "./host/split-streams.ts";
 import { endStreams } from "./open-source.ts";
 import { takeItems } from "./host/stream-records.ts";
 import { EVENTS, ITEMS, OPENED } from "../../../lane/frame.ts";
-import type { ArgumentMessage } from "../../../protocol/start-data.ts";
+import type { ArgumentMessage } from "./messages.ts";
 
 const read = (host: PoolParts, lane: Lane, index: number, call: PendingCall | undefined): void =>
   takeItems(host.part(createStreams), host.dispatcher.responses, lane, index, call);

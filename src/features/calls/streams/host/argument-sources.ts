@@ -4,12 +4,8 @@ import { StreamClosedError } from "../../../../errors.ts";
 import { packReason } from "../../../../protocol/abort-reason.ts";
 import { ItemBatch } from "../item-batch.ts";
 import { SnapshotEncoder } from "../../../../lane/snapshot.ts";
-import type {
-  ArgumentMessage,
-  PackedItems,
-  PackedReason,
-  StreamId,
-} from "../../../../protocol/start-data.ts";
+import type { PackedReason } from "../../../../protocol/start-data.ts";
+import type { ArgumentMessage, PackedItems, StreamId } from "../messages.ts";
 import type { Runtime } from "../../../../runtimes/runtime.ts";
 import { HIGH_WATER_MARK } from "../limits.ts";
 import { CallSources } from "../call-sources.ts";

@@ -5,7 +5,7 @@ import { ReceivedKeyLists } from "../../../../codec/key-lists/key-lists.ts";
 import { ProtocolError, StreamClosedError } from "../../../../errors.ts";
 import { unpackReason } from "../../../../protocol/abort-reason.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
-import type { PackedItems, StreamMessage } from "../../../../protocol/start-data.ts";
+import type { PackedItems, StreamMessage } from "../messages.ts";
 import { viewMemory } from "../../../../memory/views.ts";
 import { createArgumentReader } from "../argument-reader.ts";
 import type { StreamConsumer } from "../stream-consumer.ts";
