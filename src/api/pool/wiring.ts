@@ -138,6 +138,9 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       placement: choose?.(balancer, depth) ??
         new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1),
       backpressure: provided.bound?.(this) ?? UNBOUNDED,
+      // Where calls are counted, ordered or placed by more than their tasks they wait until a worker is ready.
+      startsEarly: choose === undefined && options.maxQueue === Infinity &&
+        recycleAfter === Infinity && options.inliner === undefined && options.context === undefined,
       createSender: this.createSender,
       createStealing: provided.stealing,
       createPinned: provided.pinned,
@@ -181,7 +184,10 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   part<Made extends object>(make: MakePart<Made>): Made {
     let made = this.parts.get(make);
-    if (made === undefined) this.parts.set(make, made = make(this));
+    if (made === undefined) {
+      this.parts.set(make, made = make(this));
+      if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined; // workers run this first
+    }
     return made as Made;
   }
 

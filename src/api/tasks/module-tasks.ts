@@ -2,7 +2,12 @@
 import type { Signature } from "../../codec/declared.ts";
 import { unpack } from "../../codec/codec.ts";
 import { InvalidArgumentError, WorkerStartError } from "../../errors.ts";
-import type { TaskDeclaration, TaskDescription, TaskSource } from "../../protocol/start-data.ts";
+import {
+  runsByName,
+  type TaskDeclaration,
+  type TaskDescription,
+  type TaskSource,
+} from "../../protocol/start-data.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
@@ -72,10 +77,8 @@ export class ModuleTasks {
     });
   }
 
-  #add(
-    { name, hasSignal, isStream, declares, declared }: TaskDescription,
-    rebuild: RebuildSignature | undefined,
-  ): void {
+  #add(description: TaskDescription, rebuild: RebuildSignature | undefined): void {
+    const { name, hasSignal, isStream, declares, declared } = description;
     const { options = {}, args, returns } = declared === undefined
       ? NOTHING_DECLARED
       : unpack(this.#access, declared) as TaskDeclaration;
@@ -91,7 +94,13 @@ export class ModuleTasks {
       declared: undefined,
       functionName: undefined,
     });
-    this.tasks.push({ settings, isStream, f: undefined, check: undefined });
+    this.tasks.push({
+      settings,
+      isStream,
+      runsByName: runsByName(description),
+      f: undefined,
+      check: undefined,
+    });
     this.signatures.push(signature);
   }
 

@@ -7,6 +7,7 @@ import { normalizeNumber } from "../../codec/kinds/numbers.ts";
 import { damagedFrame, type Endpoint } from "../../lane/endpoint.ts";
 import {
   CALL,
+  CALL_BY_NAME,
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
   DESCRIPTOR_WORD,
@@ -21,6 +22,7 @@ import {
 import type { TaskTimer } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
 import { keyOf } from "../../protocol/call-key.ts";
+import { runsByName, type TaskDescription } from "../../protocol/start-data.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { seams } from "../feature.ts";
@@ -132,20 +134,26 @@ export class TaskRunner {
       const number = normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!);
       return this.#call(task, slot, generation, undefined, number);
     }
-    if (descriptor !== CALL_WITH_VALUE && kindOf(descriptor) !== CALL) {
-      if (kindOf(descriptor) !== KEY_LISTS) throw new ProtocolError(`Request ${descriptor}.`);
+    const kind = descriptor === CALL_WITH_VALUE ? CALL : kindOf(descriptor);
+    if (kind === KEY_LISTS) {
       this.#endpoint.receiveKeyLists(index, descriptor);
       this.#release();
       return false;
     }
-    const task = this.#tasks[at] ?? this.#addVariant(at);
+    if (kind !== CALL && kind !== CALL_BY_NAME) throw new ProtocolError(`Request ${descriptor}.`);
+    let task = kind === CALL ? this.#tasks[at] ?? this.#addVariant(at) : undefined;
     let argument: unknown;
     let args: unknown[] | undefined;
-    decoder.isBorrowing = task.mayBorrow;
-    decoder.declared = task.signature?.args;
+    decoder.isBorrowing = task?.mayBorrow === true;
+    decoder.declared = task?.signature?.args;
     try {
       if (descriptor === CALL_WITH_VALUE) argument = decoder.one(memory, index + FRAME_BYTES, end);
-      else args = this.#endpoint.readValues(index, descriptor);
+      else if (kind === CALL) args = this.#endpoint.readValues(index, descriptor);
+      else {
+        const [name, given] = this.#endpoint.readByName(index, descriptor);
+        task = this.#find(name);
+        args = given;
+      }
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       this.#opened = [];
@@ -153,7 +161,17 @@ export class TaskRunner {
       this.#replies.thrown(slot, generation, error);
       return false;
     }
-    return this.#call(task, slot, generation, args, argument);
+    if (task !== undefined) return this.#call(task, slot, generation, args, argument);
+    this.#release();
+    return false;
+  }
+
+  /** The task of a call that was made before the host knew the tasks. Undefined: the host makes the call again. */
+  #find(name: unknown): WorkerTask | undefined {
+    const { named, tasks } = this.#options.core;
+    return tasks.find(({ index }) =>
+      named[index]!.name === name && runsByName(named[index] as TaskDescription)
+    );
   }
 
   /** Calls a task with these arguments, or with one, and sends its result or error. */
