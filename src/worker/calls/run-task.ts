@@ -19,12 +19,11 @@ import {
   SLOT_WORD,
   TASK_WORD,
 } from "../../lane/frame.ts";
-import type { TaskTimer } from "../../metering/task-timings.ts";
+import { TaskTimer } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
 import { keyOf } from "../../protocol/call-key.ts";
 import { runsByName, type TaskDescription } from "../../protocol/start-data.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
 import { seams } from "../feature.ts";
 import type { HeldArgument, TaskCall, TaskWrap, WorkerTask } from "../task.ts";
 import type { Replies } from "../replies.ts";
@@ -36,14 +35,6 @@ const promiseThen: (
   onValue: (value: unknown) => void,
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
-
-export interface TaskRunnerOptions {
-  readonly runtime: Runtime;
-  readonly endpoint: Endpoint;
-  readonly replies: Replies;
-  readonly times: TaskTimer;
-  readonly core: WorkerCore;
-}
 
 export class TaskRunner {
   /** Tasks whose promise has not settled, or whose stream has not ended. */
@@ -60,21 +51,21 @@ export class TaskRunner {
   readonly times: TaskTimer;
   /** Calls its argument, which sends a response or a part of it, outside the worker loop. */
   readonly respondLater: (respond: () => void) => void;
-  readonly #options: TaskRunnerOptions;
+  readonly #core: WorkerCore;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   /** By index, with what is around their calls. Each variant is added when it is first called. */
   #tasks: (WorkerTask | undefined)[] = [];
 
-  constructor(options: TaskRunnerOptions, respondLater: (respond: () => void) => void) {
-    const { core } = options;
-    this.#options = options;
-    this.#endpoint = options.endpoint;
-    this.#replies = options.replies;
-    this.times = options.times;
+  constructor(core: WorkerCore, respondLater: (respond: () => void) => void) {
+    const { start, runtime, endpoint } = core;
+    this.#core = core;
+    this.#endpoint = endpoint;
+    this.#replies = core.replies;
+    this.times = new TaskTimer(start.taskTimings, runtime.now, core.onRun);
     this.respondLater = respondLater;
     this.#prepare();
-    options.endpoint.decoder.openStream = (index, kind) => {
+    endpoint.decoder.openStream = (index, kind) => {
       const open = seams.held[kind];
       if (open === undefined) throw new ProtocolError(`An argument of kind ${kind}.`);
       const opened = open(index, core);
@@ -85,13 +76,13 @@ export class TaskRunner {
 
   /** Adds something around all calls that begin from now on. */
   wrapAll(wrap: TaskWrap): void {
-    const { wraps } = this.#options.core;
+    const { wraps } = this.#core;
     if (!wraps.includes(wrap)) wraps.push(wrap);
     this.#prepare();
   }
 
   #prepare(): void {
-    const { core } = this.#options;
+    const core = this.#core;
     core.tasks = core.tasks.map((task) => withWraps(task, core));
     this.#tasks = [...core.tasks];
     // An engine reads beyond the end of an array more slowly, also what is within from then on.
@@ -100,7 +91,7 @@ export class TaskRunner {
 
   /** The task with this index that was not called before: a variant of a task (protocol/task-variants.ts). */
   #addVariant(index: number): WorkerTask {
-    const { core } = this.#options;
+    const core = this.#core;
     const { length } = core.tasks;
     const task = core.tasks[index % length];
     const vary = seams.variants[Math.floor(index / length)];
@@ -168,7 +159,7 @@ export class TaskRunner {
 
   /** The task of a call that was made before the host knew the tasks. Undefined: the host makes the call again. */
   #find(name: unknown): WorkerTask | undefined {
-    const { named, tasks } = this.#options.core;
+    const { named, tasks } = this.#core;
     return tasks.find(({ index }) =>
       named[index]!.name === name && runsByName(named[index] as TaskDescription)
     );
@@ -262,7 +253,7 @@ export class TaskRunner {
     value: object,
     startMs: number,
   ): void {
-    seams.results!.send({ slot, generation, task, value, startMs }, this.#options.core);
+    seams.results!.send({ slot, generation, task, value, startMs }, this.#core);
   }
 
   /** Releases the polled record. */
@@ -288,7 +279,7 @@ export class TaskRunner {
   ): true {
     // A promise is awaited by the built-in `then`, which calls back exactly once even if its owner has
     // replaced `then`. Any other thenable is wrapped in a promise for the same guarantee.
-    const promise = this.#options.runtime.isPromise(result)
+    const promise = this.#core.runtime.isPromise(result)
       ? result
       : new Promise((resolve) => resolve(result));
     const settle = (isThrown: boolean, outcome: unknown): void => {
