@@ -205,12 +205,17 @@ function createTask(
   const isStream = isGeneratorFunction(f);
   const hasSignal = source?.hasSignal === true || abortSignal !== false;
   const hasShapes = args !== undefined || returns !== undefined;
-  if (isStream && seams.results === undefined) throw missing(name, "is a generator", "streams");
-  if (hasSignal && seams.wraps["hasSignal"] === undefined) {
-    throw missing(name, "takes an abort signal", "limits");
-  }
-  if (hasShapes && seams.signatureOf === undefined) {
-    throw missing(name, "declares its values", "structs");
+  const lacking = isStream && seams.results === undefined
+    ? "streams"
+    : hasSignal && seams.wraps["hasSignal"] === undefined
+    ? "limits"
+    : hasShapes && seams.signatureOf === undefined
+    ? "structs"
+    : undefined;
+  if (lacking !== undefined) {
+    throw new InvalidArgumentError(
+      `Task "${name}" needs the feature "${lacking}", which this build of heddle lacks.`,
+    );
   }
   const shapes = hasShapes ? seams.signatureOf!(args, returns) : undefined;
   const mustAwait = isGeneratorFunction(declared.f) || declared.f instanceof AsyncFunction;
@@ -228,12 +233,6 @@ function createTask(
     wraps: [],
   };
   return { task, words: shapes?.words };
-}
-
-function missing(task: string, what: string, feature: string): InvalidArgumentError {
-  return new InvalidArgumentError(
-    `Task "${task}" ${what}, for which this build of heddle lacks the feature "${feature}".`,
-  );
 }
 
 /** An export as a task; undefined if it is none. */
