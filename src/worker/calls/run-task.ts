@@ -160,9 +160,7 @@ export class TaskRunner {
   /** The task of a call that was made before the host knew the tasks. Undefined: the host makes the call again. */
   #find(name: unknown): WorkerTask | undefined {
     const { named, tasks } = this.#core;
-    return tasks.find(({ index }) =>
-      named[index]!.name === name && runsByName(named[index] as TaskDescription)
-    );
+    return tasks[named.findIndex((one) => one.name === name && runsByName(one as TaskDescription))];
   }
 
   /** Calls a task with these arguments, or with one, and sends its result or error. */
