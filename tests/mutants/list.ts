@@ -475,7 +475,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
+      from:
+        "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       to: "return this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       fault: "highWaterMark is ignored",
     },
