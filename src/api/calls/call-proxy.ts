@@ -25,7 +25,7 @@ import {
 } from "../../host/calls/call-settings.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
-import type { CallSink } from "./mapped-errors.ts";
+import type { CallSink } from "../options/resolved-options.ts";
 import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
 import { EMITTING } from "../../protocol/task-variants.ts";
 import { dropArguments } from "../../host/calls/feature.ts";
@@ -218,10 +218,10 @@ function createPlainCall(
 
 /** Whether plain calls of a task go by `submitPlain`. */
 function isShort(
-  { options: { context, inliner, balancer }, signatures }: PoolSpec,
+  { options: { capture, createInliner, balancer }, signatures }: PoolSpec,
   task: number,
 ): boolean {
-  return context === undefined && inliner === undefined && typeof balancer === "string" &&
+  return capture === undefined && createInliner === undefined && typeof balancer !== "function" &&
     signatures[task] === undefined;
 }
 
@@ -350,18 +350,16 @@ function refused(error: unknown): Call {
 
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 export function settingsFor(
-  { hardTimeoutMs, balancer, hostFunctions }: PoolSpec["options"],
+  options: PoolSpec["options"],
   own: GivenSettings,
   given: GivenCall,
   isStream = false,
 ): CallSettings {
-  const settings = {
-    hardTimeoutMs,
-    asksHost: hostFunctions !== undefined,
+  return createSettings({
+    ...options.settings,
     ...mergeOptions(own, given),
+    ...options.fixedSettings,
     // A value in place of the items that are missing would look like the end of the stream.
     ...(isStream && { timeoutValue: undefined, isStream }),
-  };
-  // The balancer "fifo" ignores priorities.
-  return createSettings(balancer === "fifo" ? { ...settings, priority: 0 } : settings);
+  });
 }

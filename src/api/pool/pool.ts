@@ -8,10 +8,10 @@ import { isRecord, show } from "../../option-checks.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
+import type { CallSink, Resolving } from "../options/resolved-options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
-import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
 import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
-import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
+import { isRelative, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
@@ -109,18 +109,20 @@ function prepare(
     throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
   }
   const runtime = currentRuntime;
-  const resolved = resolveOptions(options, runtime);
+  const resolved = resolveOptions(options, runtime) as Resolving;
   const entry = workerEntry(runtime);
-  const { moduleUrl, workerOptions: { setup }, context } = resolved;
+  const { moduleUrl } = resolved;
   const mark = moduleUrl === undefined ? markCall(createPool) : undefined;
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
-  const located = setup === undefined && context === undefined
-    ? resolved
-    : locateModules(resolved, caller(), moduleFinder(currentRuntime));
+  const modules: Record<string, string> = {};
+  for (const [name, url] of Object.entries(resolved.modules)) {
+    modules[name] = moduleUrlOf(url, caller(), moduleFinder(runtime));
+  }
+  resolved.modules = modules;
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
-    common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode },
+    common: { options: resolved, runtime, active, workerEntry: entry, loadWorkerCode },
     caller,
     locate,
   };
@@ -235,7 +237,7 @@ class ThreadPool extends EventTarget {
     });
     const core = this.#core;
     const { dispatcher, entry: ownEntry } = core;
-    const entry = withMappedErrors(ownEntry, spec.options.mapError);
+    const entry = spec.options.wrapEntry?.(ownEntry) ?? ownEntry;
     this.#spec = spec;
     this.#entry = entry;
     this.ready = core.ready;

@@ -15,11 +15,8 @@ import type { PoolSpec } from "../tasks/pool-spec.ts";
 export function startThreads(
   { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
 ): LaneOptions["spawn"] {
-  const { name, thread, setup } = options.workerOptions;
-  const modules: string[] = [];
-  for (const url of [setup, options.context?.run]) {
-    if (url !== undefined) modules.push(runtime.toModuleUrl(url));
-  }
+  const { name, thread } = options.workerOptions;
+  const modules = Object.values(options.modules).map((url) => runtime.toModuleUrl(url));
   if (taskModule !== undefined) modules.push(taskModule);
   else for (const { moduleUrl } of sources) modules.push(moduleUrl);
   const { workerLimits: limits } = options;
@@ -39,7 +36,7 @@ export function startThreads(
       first = spawn(0);
     } catch (error) {
       // Otherwise the supervisor tries again, and deals with the failure.
-      if (options.onUnavailable === "error") throw error;
+      if (options.onUnavailable !== "host") throw error;
     }
   }
   // The thread is still unused only if creating the rest of the pool has failed.
@@ -69,7 +66,7 @@ export function laneOptionsOf(
     spawn,
     spawnOnHost,
     ringSizes,
-    connect: options.transport === "shared" ? undefined : makers.connect,
+    connect: options.transport === "messages" ? makers.connect : undefined,
     start,
     startTimeoutMs,
     teardownTimeoutMs,

@@ -75,9 +75,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     const { maxPayloadBytes, spinMs } = options;
     // In a bundle, heddle's frames are in the program's file.
     this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
-    if (options.metrics || options.debug !== undefined || options.context !== undefined) {
-      provided.observe?.(this);
-    }
+    options.prepare?.(this as never);
     const start = this.#createStart();
     const awakeCount = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
@@ -93,9 +91,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     this.snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
     this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
     this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
-    if (options.inliner !== undefined) {
-      this.dispatcher.waiting.inliner = provided.inliner?.(this);
-    }
+    this.dispatcher.waiting.inliner = options.createInliner?.(this as never);
     this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
       this.dispatcher.checkLanes();
       this.loop.onTick();
@@ -112,11 +108,11 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
     const { follower } = provided;
     const channel = follower && runtime.tracingChannel(follower.channel);
     this.entry = new CallEntry({
-      watched: options.debug === undefined ? channel ?? UNWATCHED : WATCHED,
+      watched: options.isFollowed ? WATCHED : channel ?? UNWATCHED,
       createFollower: () => follower!.create(this, channel!),
       dispatcher: this.dispatcher,
       ownFolder: this.ownFolder,
-      capture: options.context?.capture,
+      capture: options.capture,
       signatures: spec.signatures,
       names: spec.sources,
     });
@@ -124,9 +120,8 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
 
   #createDispatcher(awakeCount: AwakeCount, taskTimings: SharedArrayBuffer): Dispatcher {
     const { codec, snapshots, spec: { signatures, options, runtime } } = this;
-    const { recycleAfter, maxThreads, balancer } = options;
-    const choose = balancer === "adaptive" ? undefined : provided.chooser;
-    const depth = new InFlightWindow(options, choose === undefined);
+    const { recycleAfter = Infinity, maxThreads, createChooser } = options;
+    const depth = new InFlightWindow(options, createChooser === undefined);
     const { isPromise, now, setTimeout } = runtime;
     return new Dispatcher({
       signatures,
@@ -135,14 +130,14 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
       isPromise,
       now,
       setTimeout,
-      placement: choose?.(balancer, depth) ??
+      placement: createChooser?.(depth) ??
         new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1),
       backpressure: provided.bound?.(this) ?? UNBOUNDED,
       createSender: this.createSender,
       createStealing: provided.stealing,
       createPinned: provided.pinned,
       taskTimings: new TaskTimings(taskTimings),
-      hasContext: options.context !== undefined,
+      hasContext: options.capture !== undefined,
       snapshots,
       createReader: () => new SnapshotReader(codec),
       events: this,
@@ -152,7 +147,7 @@ export abstract class HostSide implements PoolParts, DispatcherEvents, Superviso
   /** What workers get. The memory in it is of all of them. */
   #createStart(): PoolStart {
     const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { workerOptions: { name, setup, data } } = options;
+    const { workerOptions: { name, data }, modules: { setup } } = options;
     const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
     for (const [name, bytes] of Object.entries(sharedBytes)) {
       this.startData[name] = new SharedArrayBuffer(bytes);

@@ -23,7 +23,7 @@ test.each([
   ["host", { functions: {} }],
 ])("has no option %s", (name, value) => {
   expect(() => createPool({ [name]: value } as PoolOptions)).toThrow(
-    `createPool() has no option "${name}". It takes: threads, minThreads, maxThreads, ringBytes, `,
+    `createPool() has no option "${name}". It takes: threads, ringBytes, `,
   );
 });
 

@@ -11,10 +11,15 @@ export const limits: HostFeature = {
 
   callOptions: limitOptions,
   options: {
-    hardTimeoutMs: (value, to) => to.hardTimeoutMs = checkMs("hardTimeoutMs", value),
+    hardTimeoutMs: (value, to) => {
+      to.hardTimeoutMs = checkMs("hardTimeoutMs", value);
+      to.settings = { ...to.settings, hardTimeoutMs: to.hardTimeoutMs };
+    },
     maxAbandonedThreads: (value, to) =>
       to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
   },
+  defaults: { hardTimeoutMs: Infinity },
+  whenAbsent: { maxAbandonedThreads: (to, { cores }) => to.maxAbandonedThreads = cores },
 
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {

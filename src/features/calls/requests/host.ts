@@ -29,7 +29,12 @@ export const requests: HostFeature = {
 
   writeValue: writeCallback,
 
-  options: { host: (value, to) => to.hostFunctions = checkHost(value) },
+  options: {
+    host: (value, to) => {
+      to.hostFunctions = checkHost(value);
+      to.settings = { ...to.settings, asksHost: true };
+    },
+  },
 
   records: {
     [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),

@@ -34,7 +34,7 @@ export function createRequests(parts: PoolParts): HostRequests {
     dispatcher,
     cancellation,
     signatures,
-    hasContext: options.context !== undefined,
+    hasContext: options.capture !== undefined,
     findFunction: (name) => findFunction(options.hostFunctions ?? {}, name),
     findTask,
     nameOf: (task) => sources[task % sources.length]?.name ?? "?",

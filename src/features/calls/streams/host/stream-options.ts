@@ -1,13 +1,13 @@
 /** Options of calls whose tasks send more than a result. */
 import { describeValue } from "../../../../codec/support/describe.ts";
 import { invalid } from "../../../../option-checks.ts";
-import type { OptionFeature } from "../../../../api/options/feature.ts";
+import type { NewCallOptions } from "../../../../api/options/feature.ts";
 
 const MAX_HIGH_WATER_MARK = 2 ** 20;
 
-export const streamOptions: NonNullable<OptionFeature["callOptions"]> = {
-  highWaterMark: { check: checkHighWaterMark }, // the worker reads it of the task
-  onEvent: { check: (value, to) => to.onEvent = checkListener(value) },
+export const streamOptions: NewCallOptions = {
+  highWaterMark: { only: "task", check: checkHighWaterMark }, // the worker reads it of the task
+  onEvent: { only: "with", check: (value, to) => to.onEvent = checkListener(value) },
 };
 
 function checkHighWaterMark(highWaterMark: unknown): void {
