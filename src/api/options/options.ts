@@ -36,7 +36,7 @@ const RING_BYTES = 4 * 1024 * 1024;
 const MAX_THREADS = 1024;
 
 /** What options stand for that are not given. Features add theirs, and each option of a feature that nobody has added is undefined. */
-export const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] } = {
+const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] } = {
   ringBytes: { requests: RING_BYTES, responses: RING_BYTES },
   maxPayloadBytes: Infinity,
   maxConcurrency: 1024,
@@ -53,7 +53,7 @@ export const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOpt
 };
 
 /** All options, in the order of messages and of their checks: these, then those of features. */
-export const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
+const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
   threads: (value, to) => {
     if (value !== "auto") {
       to.minThreads = to.maxThreads = checkInteger("threads", value, 1, MAX_THREADS);

@@ -33,8 +33,6 @@ import type { AnyFunction, DeclaredSignature, TaskMap } from "../tasks/task-type
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import { placeAt } from "./start-origin.ts";
 
-/** Default time for calls in flight to finish in `shutdown()`. */
-const DRAIN_MS = 5000;
 const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
 
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
@@ -246,10 +244,7 @@ class ThreadPool extends EventTarget {
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
-      this.#publish = () => {
-        for (const part of core.parts.values()) part.onTasksKnown?.();
-        onKnown();
-      };
+      this.#publish = onKnown;
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
@@ -298,8 +293,7 @@ class ThreadPool extends EventTarget {
         ? DEFAULT_SHUTDOWN
         : checkShutdown(options, undefined);
       for (const listener of this.#access?.onShutdown ?? []) listener();
-      return this.#core.hasten(timeoutMs, isQueuedRun) ??
-        this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
+      return this.#core.shutdown(timeoutMs, isQueuedRun);
     } catch (error) {
       return Promise.reject(withStackAbove(error, this.shutdown));
     }

@@ -10,6 +10,7 @@ export class StoppedWorkers implements Stopping {
   readonly #abandoned: AbandonedThreads;
   /** Workers that must be stopped but cannot. */
   readonly #unstoppable = new Set<Lane>();
+  #hasWarned = false;
 
   constructor(workers: Workers) {
     const { dispatcher: { lanes }, runtime: { cores, stopsThreads }, size } = workers;
@@ -37,14 +38,26 @@ export class StoppedWorkers implements Stopping {
   }
 
   stop(lane: Lane, error: Error): void {
-    const { dispatcher: { phases }, events } = this.#workers;
+    const { dispatcher: { phases } } = this.#workers;
     if (!this.#abandoned.mayStop(lane)) {
       this.#keep(lane, error);
       return;
     }
     const continues = this.#abandoned.add(lane);
     phases.end(lane, error);
-    if (continues) events.onThreadAbandoned(lane.id);
+    if (continues) this.#report(lane.id);
+  }
+
+  /** Dispatches `threadAbandoned`, and prints the first one of the pool. */
+  #report(workerId: number): void {
+    const { abandonedThreads } = this;
+    const warning = this.#hasWarned
+      ? undefined
+      : `worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
+        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.aborted).";
+    const { events } = this.#workers;
+    const isPrinted = events.emit("threadAbandoned", { workerId, abandonedThreads }, warning);
+    this.#hasWarned ||= isPrinted;
   }
 
   /** Its waiting calls run elsewhere. It ends when it has answered. Without another worker the pool fails. */
