@@ -90,15 +90,15 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
     );
   }
   const given: Given = ownOf(options);
-  const name = Object.keys(given).find((name) =>
-    Object.hasOwn(callOptions, name) && !Object.hasOwn(poolOptions, name)
-  );
-  if (name !== undefined) {
+  for (const name in given) {
+    if (Object.hasOwn(poolOptions, name)) continue;
+    if (!Object.hasOwn(callOptions, name)) {
+      checkKeys("createPool()", given, Object.keys(poolOptions));
+    }
     throw new InvalidArgumentError(
       `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
     );
   }
-  checkKeys("createPool()", given, Object.keys(poolOptions));
   const threads = Math.max(1, runtime.cores - 1);
   const to = { minThreads: threads, maxThreads: threads, ...defaults } as Resolving;
   for (const [name, check] of Object.entries(poolOptions)) {

@@ -284,7 +284,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
 
   onBusy(): void {
     this.dispatcher.inFlight.notifiesEmpty = true;
-    this.#keptHandle ??= this.#handle.deref();
+    if (this.#keptHandle === undefined) this.#keptHandle = this.#handle.deref();
   }
 
   onEmpty(): void {

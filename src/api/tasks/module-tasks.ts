@@ -15,8 +15,6 @@ export function variantSignatures(
   return [...Array<undefined>(signatures.length), ...signatures];
 }
 
-const NOTHING_DECLARED: TaskDeclaration = { options: {}, args: undefined, returns: undefined };
-
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
 
@@ -41,9 +39,9 @@ export class ModuleTasks {
   learn(descriptions: readonly TaskDescription[]): Learned | Promise<Learned> {
     try {
       if (this.isKnown) return this.#compare(descriptions);
-      if (descriptions.every(({ declares }) => declares === undefined)) {
-        return this.#addAll(descriptions);
-      }
+      let hasShapes = false;
+      for (const { declares } of descriptions) hasShapes ||= declares !== undefined;
+      if (!hasShapes) return this.#add(descriptions);
       const { loadSignatures } = signatures;
       if (loadSignatures === undefined) {
         throw new InvalidArgumentError(
@@ -52,15 +50,35 @@ export class ModuleTasks {
       }
       return loadSignatures().then((rebuild) =>
         // Another worker may have been quicker.
-        this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuild)
+        this.isKnown ? this.#compare(descriptions) : this.#add(descriptions, rebuild)
       ).catch((cause) => this.#unusable(cause));
     } catch (cause) {
       return this.#unusable(cause);
     }
   }
 
-  #addAll(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
-    for (const description of descriptions) this.#add(description, rebuild);
+  #add(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
+    for (const { name, hasSignal, isStream, declares, declared } of descriptions) {
+      let settings: HostTask["settings"] = { hasSignal };
+      let signature: Signature | undefined;
+      if (declared !== undefined) {
+        const { options, args, returns } = unpack(this.#access, declared) as TaskDeclaration;
+        if (options !== undefined) settings = { ...settingsOf(options), hasSignal };
+        if (declares !== undefined) signature = rebuild?.(args, returns);
+      }
+      this.sources.push({
+        name,
+        moduleUrl: this.moduleUrl,
+        exportName: name,
+        declares,
+        hasSignal,
+        isChecked: false, // the schema is in the module, which the host does not load
+        declared: undefined,
+        functionName: undefined,
+      });
+      this.tasks.push({ settings, isStream, f: undefined, check: undefined });
+      this.signatures.push(signature);
+    }
     this.signatures.push(...variantSignatures(this.signatures));
     this.isKnown = true;
   }
@@ -70,29 +88,6 @@ export class ModuleTasks {
     return new WorkerStartError(`The tasks of ${this.moduleUrl} cannot be used: ${message}`, {
       cause,
     });
-  }
-
-  #add(
-    { name, hasSignal, isStream, declares, declared }: TaskDescription,
-    rebuild: RebuildSignature | undefined,
-  ): void {
-    const { options = {}, args, returns } = declared === undefined
-      ? NOTHING_DECLARED
-      : unpack(this.#access, declared) as TaskDeclaration;
-    const signature = declares === undefined ? undefined : rebuild?.(args, returns);
-    const settings = { ...settingsOf(options), hasSignal };
-    this.sources.push({
-      name,
-      moduleUrl: this.moduleUrl,
-      exportName: name,
-      declares,
-      hasSignal,
-      isChecked: false, // the schema is in the module, which the host does not load
-      declared: undefined,
-      functionName: undefined,
-    });
-    this.tasks.push({ settings, isStream, f: undefined, check: undefined });
-    this.signatures.push(signature);
   }
 
   #compare(descriptions: readonly TaskDescription[]): Error | undefined {

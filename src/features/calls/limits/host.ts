@@ -19,7 +19,6 @@ export const limits: HostFeature = {
       to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
   },
   defaults: { hardTimeoutMs: Infinity },
-  whenAbsent: { maxAbandonedThreads: (to, { cores }) => to.maxAbandonedThreads = cores },
 
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {

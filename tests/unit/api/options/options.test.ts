@@ -23,7 +23,6 @@ describe("options", () => {
       maxThreads: 7,
       share: { guaranteed: 1, isLimited: true },
       hardTimeoutMs: Infinity,
-      maxAbandonedThreads: 8,
       recycleAfter: Infinity,
       startData: {},
       modules: {},

@@ -17,7 +17,7 @@ export class StoppedWorkers implements Stopping {
     this.#workers = workers;
     this.#abandoned = new AbandonedThreads({
       cores,
-      max: size.maxAbandonedThreads,
+      max: size.maxAbandonedThreads ?? cores,
       canStop: stopsThreads,
     });
     lanes.watch((lane) => {

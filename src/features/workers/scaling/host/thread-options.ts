@@ -19,21 +19,24 @@ export const resolveThreads: Check = (_value, to, given, { cores }) => {
   const threads = wanted === undefined ? auto : checkInteger("threads", wanted, 1, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (wanted !== undefined && max !== undefined) atMost("threads", threads, "maxThreads", max);
-  if (wanted !== undefined && min !== undefined) atMost("minThreads", min, "threads", threads);
+  if (wanted !== undefined && max !== undefined && threads > max) {
+    throw tooMany("threads", threads, "maxThreads", max);
+  }
+  if (wanted !== undefined && min !== undefined && min > threads) {
+    throw tooMany("minThreads", min, "threads", threads);
+  }
   const maxThreads = max ?? Math.max(threads, min ?? 0);
   // An automatic number is no demand: beside pools with a budget such a pool starts with one thread.
   const isFromOne = wanted === undefined && budget !== undefined;
   const minThreads = min ?? Math.min(isFromOne ? 1 : threads, maxThreads);
-  atMost("minThreads", minThreads, "maxThreads", maxThreads);
+  if (minThreads > maxThreads) throw tooMany("minThreads", minThreads, "maxThreads", maxThreads);
   const guaranteed = isAuto && min === undefined ? 1 : minThreads;
   const share = { guaranteed, isLimited: isAuto || budget !== undefined };
   Object.assign(to, { minThreads, maxThreads, budget, share });
 };
 
-function atMost(name: string, threads: number, limitName: string, limit: number): void {
-  if (threads <= limit) return;
-  throw new InvalidArgumentError(
+function tooMany(name: string, threads: number, limitName: string, limit: number): Error {
+  return new InvalidArgumentError(
     `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
   );
 }
