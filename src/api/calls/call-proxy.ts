@@ -207,7 +207,7 @@ class TaskCalls {
     const { name } = this;
     const spec = this.#spec;
     const { entry, features } = this.#target;
-    const changed = changeArguments(spec, undefined, given, args);
+    const changed = given === NO_OPTIONS ? args : changeArguments(spec, undefined, given, args);
     if (changed instanceof Error) return Promise.reject(changed);
     const settings = settingsFor(spec.options, {}, given);
     const find: FindTask = () =>
@@ -321,7 +321,7 @@ export function settingsFor(
 ): CallSettings {
   return createSettings({
     ...options.settings,
-    ...mergeOptions(own, given),
+    ...(given === NO_OPTIONS ? own : mergeOptions(own, given)),
     ...options.fixedSettings,
     // A value in place of the items that are missing would look like the end of the stream.
     ...(isStream && { timeoutValue: undefined, isStream }),

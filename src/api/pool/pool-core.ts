@@ -245,6 +245,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   onWake = (_worker: { readonly id: number }): void => this.loop.onWakeMessage();
 
   onPrepare(lane: Lane, onDone: () => void): void {
+    if (this.parts.size === 0) return onDone();
     let left = 1;
     const onPrepared = (): void => {
       if (--left === 0) onDone();
@@ -268,18 +269,17 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   onTasks(tasks: readonly TaskDescription[]): Learned | Promise<Learned> {
     const learned = this.#moduleTasks!.learn(tasks);
     this.isLearning = learned instanceof Promise;
-    return learned instanceof Promise
-      ? learned.then((error) => this.#onLearned(error))
-      : this.#onLearned(learned);
+    if (learned instanceof Promise) return learned.then((error) => error ?? this.#publish());
+    return learned ?? this.#publish();
   }
 
-  #onLearned(error: Learned): Learned {
-    if (error !== undefined || this.#isPublished) return error;
+  /** Makes the tasks known to the calls of the handle, once. */
+  #publish(): undefined {
+    if (this.#isPublished) return;
     this.#isPublished = true;
     for (const part of this.parts.values()) part.onTasksKnown?.();
     const handle = this.#handle.deref();
     if (handle !== undefined) this.#ofHandle.publish(handle);
-    return error;
   }
 
   onBusy(): void {

@@ -10,7 +10,7 @@ import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { CallSink, Resolving } from "../options/resolved-options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
-import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
+import { ModuleTasks } from "../tasks/module-tasks.ts";
 import { isRelative, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
@@ -163,7 +163,8 @@ function createFrom(
   const declared = entries.map(declaredBy);
   const sources = locateTasks(given as TaskMap, declared, caller(), locate);
   const own = declared.map((each) => each?.signature);
-  const signatures = [...own, ...variantSignatures(own)];
+  // Also of the variants: chunks have no declared types, tasks that send events have their own.
+  const signatures = [...own, ...Array<undefined>(own.length), ...own];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
     const f = functionOf(name, entry);

@@ -8,13 +8,6 @@ import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
 import type { HostTask } from "./pool-spec.ts";
 
-/** The declared types of the variants of tasks: chunks have none, those that send events the same. */
-export function variantSignatures(
-  signatures: readonly (Signature | undefined)[],
-): (Signature | undefined)[] {
-  return [...Array<undefined>(signatures.length), ...signatures];
-}
-
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
 
@@ -79,7 +72,8 @@ export class ModuleTasks {
       this.tasks.push({ settings, isStream, f: undefined, check: undefined });
       this.signatures.push(signature);
     }
-    this.signatures.push(...variantSignatures(this.signatures));
+    // Of the variants: chunks have no declared types, tasks that send events have their own.
+    this.signatures.push(...Array<undefined>(this.signatures.length), ...this.signatures);
     this.isKnown = true;
   }
 
