@@ -6,7 +6,7 @@ import { Error, EventTarget, Promise, URL as BuiltinURL } from "../../builtins.t
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
-import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
 import type { CallSink, Resolving } from "../options/resolved-options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
@@ -16,6 +16,7 @@ import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
 import { isMain } from "./is-main.ts";
+import { nestedPool } from "./nested-pool.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
@@ -104,7 +105,7 @@ function prepare(
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
     const isBundled = currentRuntime.bundleMark() !== undefined;
-    throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
+    throw nestedPool(realm, isBundled);
   }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime) as Resolving;
