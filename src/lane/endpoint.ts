@@ -16,6 +16,7 @@ import type { RingConsumer } from "../ring/consumer.ts";
 import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
 import type { PayloadPort } from "../runtimes/runtime.ts";
 import {
+  CALL_BY_NAME,
   countOf,
   DESCRIPTOR_WORD,
   FRAME_BYTES,
@@ -204,6 +205,33 @@ export class Endpoint {
     const descriptor = packDescriptor(kind, payload === undefined ? INLINE : PORT, count);
     this.#commit(index, index + bytes, slot, generation, descriptor, task);
     return true;
+  }
+
+  /**
+   * Sends a call of the task of this name, to a worker that has not described its tasks. The values are all in `snapshot.inline`.
+   * False also if the record would be too large.
+   */
+  sendByName(slot: number, generation: number, name: string, snapshot: Snapshot): boolean {
+    const values = snapshot.inline!;
+    const encoded = this.snapshots.encodeInternal(name).inline;
+    const length = values.length + (encoded?.length ?? Infinity);
+    if (encoded === undefined || length > maxInlineBytes(this.tx.capacity)) return false;
+    const inline = new Uint8Array(length);
+    inline.set(values);
+    inline.set(encoded, values.length);
+    const named = { ...snapshot, inline };
+    return this.sendSnapshot(CALL_BY_NAME, slot, generation, encoded.length, named);
+  }
+
+  /** The name of the polled CALL_BY_NAME record at `index`, and its arguments. */
+  readByName(index: number, descriptor: number): readonly [name: unknown, args: unknown[]] {
+    const { decoder, rx: { memory, end } } = this;
+    const at = end - memory.i32[(index >> 2) + TASK_WORD]!;
+    if (at < index + FRAME_BYTES || at > end) {
+      throw new ProtocolError(`Name at byte ${at - index} of ${end - index}.`);
+    }
+    const name = decoder.one(memory, at, end);
+    return [name, decoder.all(memory, index + FRAME_BYTES, at, countOf(descriptor))];
   }
 
   /** Whether `sendSnapshot` would succeed now. */

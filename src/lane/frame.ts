@@ -9,12 +9,13 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
- *   kind               CALL, RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/key-lists/);
+ *   kind               CALL, CALL_BY_NAME (to a worker that has not described its tasks yet), RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/key-lists/);
  *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md);
  *                      REQUEST (a task calls the host or another task: host-requests.md)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, items or events, otherwise 1
- *   task               CALL: the task's index in the pool's task table; ITEMS: their encoded bytes; REQUEST: its
+ *   task               CALL: the task's index in the pool's task table; CALL_BY_NAME: the bytes of the task's name, which
+ *                      is encoded behind the arguments; ITEMS: their encoded bytes; REQUEST: its
  *                      number; THROWN: OF_RETURN or 0; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
@@ -49,6 +50,7 @@ export const OPENED = 5;
 export const ITEMS = 6;
 export const EVENTS = 7;
 export const REQUEST = 8;
+export const CALL_BY_NAME = 9;
 export type Kind =
   | typeof CALL
   | typeof RESULT
@@ -57,7 +59,8 @@ export type Kind =
   | typeof OPENED
   | typeof ITEMS
   | typeof EVENTS
-  | typeof REQUEST;
+  | typeof REQUEST
+  | typeof CALL_BY_NAME;
 
 /** What was thrown is from `return()` of a stream's iterator, which the host has cancelled. */
 export const OF_RETURN = 1;

@@ -41,6 +41,14 @@ export interface TaskDescription {
   readonly declared: Uint8Array | undefined;
 }
 
+/**
+ * Whether a worker runs calls of a task by its name (`CALL_BY_NAME`): the task declares nothing that the host has to know when it
+ * makes a call. Host and worker both ask it, so that each call is either run or sent again.
+ */
+export function runsByName({ declared, hasSignal, isStream }: TaskDescription): boolean {
+  return declared === undefined && !hasSignal && !isStream;
+}
+
 /** What a task declares, copied to the host. */
 export interface TaskDeclaration {
   /** Its options (`TaskOptions`). */

@@ -306,6 +306,7 @@ export function findKnown(
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
       settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
+      runsByName: tasks[task]!.runsByName === true,
     };
   } catch (error) {
     return error as InvalidArgumentError;

@@ -110,7 +110,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   #closeAtMs = Infinity;
   #onDrained: (() => void) | undefined;
   /** Ends the watches of streams that nobody reads. */
-  #stopWatching: (() => void)[] = [];
+  #stopWatching: ((() => void) | undefined)[] | undefined;
 
   /** `moduleTasks`: those of a module pool. Rethrows an error of starting a thread. */
   constructor(
@@ -180,7 +180,10 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
 
   part<Made extends object>(make: MakePart<Made>): Made {
     let made = this.parts.get(make);
-    if (made === undefined) this.parts.set(make, made = make(this));
+    if (made === undefined) {
+      this.parts.set(make, made = make(this));
+      if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined; // workers run this first
+    }
     return made as Made;
   }
 
@@ -303,11 +306,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   #watchUnread(): void {
     const onDrained = this.#onDrained;
     if (onDrained === undefined || this.dispatcher.inFlight.hasAwaitedCalls) return;
-    if (this.#stopWatching.length > 0) return;
-    for (const part of this.parts.values()) {
-      const stop = part.onUnread?.(onDrained);
-      if (stop !== undefined) this.#stopWatching.push(stop);
-    }
+    this.#stopWatching ??= [...this.parts.values()].map((part) => part.onUnread?.(onDrained));
   }
 
   onReady(): void {
@@ -382,7 +381,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
       await promise;
       this.#onDrained = undefined;
       this.#closeTimer?.clear();
-      for (const stop of this.#stopWatching) stop();
+      for (const stop of this.#stopWatching ?? []) stop?.();
     }
     const unfinished = "The pool was closed before this call got a response.";
     await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));

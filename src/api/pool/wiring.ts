@@ -89,7 +89,7 @@ export function createDispatcher(
   taskTimings: SharedArrayBuffer,
 ): Dispatcher {
   const { codec, snapshots, waiting: { active }, spec: { signatures, options, runtime } } = host;
-  const { recycleAfter = Infinity, maxThreads, createChooser } = options;
+  const { recycleAfter = Infinity, maxQueue = Infinity, maxThreads, createChooser } = options;
   const depth = new InFlightWindow(options, createChooser === undefined);
   const { isPromise, now, setTimeout } = runtime;
   return new Dispatcher({
@@ -102,6 +102,10 @@ export function createDispatcher(
     placement: createChooser?.(depth) ??
       new Placement(depth, active, provided.stealing !== undefined || maxThreads === 1),
     backpressure: provided.bound?.(host) ?? UNBOUNDED,
+    // Where calls are counted, ordered or placed by more than their tasks they wait until a worker is ready.
+    startsEarly: createChooser === undefined && maxQueue === Infinity &&
+      recycleAfter === Infinity &&
+      options.createInliner === undefined && options.capture === undefined,
     createSender: host.createSender,
     createStealing: provided.stealing,
     createPinned: provided.pinned,

@@ -2,7 +2,12 @@
 import type { Signature } from "../../codec/declared.ts";
 import { unpack } from "../../codec/codec.ts";
 import { InvalidArgumentError, WorkerStartError } from "../../errors.ts";
-import type { TaskDeclaration, TaskDescription, TaskSource } from "../../protocol/start-data.ts";
+import {
+  runsByName,
+  type TaskDeclaration,
+  type TaskDescription,
+  type TaskSource,
+} from "../../protocol/start-data.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
@@ -51,7 +56,8 @@ export class ModuleTasks {
   }
 
   #add(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
-    for (const { name, hasSignal, isStream, declares, declared } of descriptions) {
+    for (const description of descriptions) {
+      const { name, hasSignal, isStream, declares, declared } = description;
       let settings: HostTask["settings"] = { hasSignal };
       let signature: Signature | undefined;
       if (declared !== undefined) {
@@ -69,7 +75,13 @@ export class ModuleTasks {
         declared: undefined,
         functionName: undefined,
       });
-      this.tasks.push({ settings, isStream, f: undefined, check: undefined });
+      this.tasks.push({
+        settings,
+        isStream,
+        runsByName: runsByName(description),
+        f: undefined,
+        check: undefined,
+      });
       this.signatures.push(signature);
     }
     // Of the variants: chunks have no declared types, tasks that send events have their own.

@@ -13,6 +13,8 @@ export interface HostTask {
   readonly settings: GivenSettings;
   /** Whether it is known to be a generator function: its calls return streams. */
   readonly isStream: boolean;
+  /** Whether workers run calls of it by its name: those of a module pool, before the host knows its tasks. */
+  readonly runsByName?: boolean;
   /** The function, unless only workers load it. */
   readonly f: ((...args: unknown[]) => unknown) | undefined;
   /** Checks its argument, if the host does. */

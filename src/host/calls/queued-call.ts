@@ -7,6 +7,8 @@ import type { CallSettings } from "./call-settings.ts";
 interface KnownTask {
   readonly task: number;
   readonly settings: CallSettings;
+  /** Whether workers run calls of it by its name (`runsByName`). */
+  readonly runsByName: boolean;
 }
 
 /** Finds the task of a call when the tasks are known. An error: the module has none of that name, or the call does not fit it. */
@@ -28,8 +30,8 @@ export interface QueuedCall {
   readonly slot: number;
   readonly generation: number;
   readonly task: number;
-  /** Of a call whose task is not known: nothing sends it before. */
-  readonly find?: FindTask | undefined;
+  /** Of a call whose task is not known. It is sent by name, or not before. */
+  readonly early?: EarlyTask | undefined;
   readonly snapshot: Snapshot;
   /** Levels above (or below) normal, which is 0. */
   readonly priority: number;

@@ -18,7 +18,7 @@ import type { WaitingCalls } from "./queue/waiting-calls.ts";
 interface EarlyCall {
   readonly call: PendingCall;
   readonly generation: number;
-  readonly find: EarlyTask["find"];
+  readonly called: EarlyTask;
   /** Its task, once that is known. */
   task: number;
 }
@@ -82,7 +82,7 @@ export class DeferredCalls {
     const call = this.#begin(pending, resolve, reject, settings, task);
     let early: EarlyCall | undefined;
     if (typeof called !== "number") {
-      early = { call, generation: call.generation, find: called.find, task };
+      early = { call, generation: call.generation, called, task };
       this.#early.push(early);
       call.keep().madeMs = now();
     }
@@ -97,7 +97,7 @@ export class DeferredCalls {
     for (const early of this.#early.splice(0)) {
       const { call } = early;
       if (inFlight.find(call.slot, early.generation) === undefined) continue;
-      const found = early.find();
+      const found = early.called.find();
       if (found instanceof HeddleError) {
         inFlight.reject(call, found);
         continue;
@@ -146,7 +146,7 @@ export class DeferredCalls {
       waiting.endDeferred();
       const isKnown = early === undefined || early.task !== UNKNOWN_TASK;
       if (!isKnown) this.#early.splice(this.#early.indexOf(early), 1);
-      waiting.add(call, early?.task ?? task, known, undefined, isKnown ? undefined : early.find);
+      waiting.add(call, early?.task ?? task, known, undefined, isKnown ? undefined : early.called);
     }, fail);
   }
 }

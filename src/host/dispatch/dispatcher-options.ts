@@ -18,6 +18,8 @@ export interface DispatcherOptions {
   readonly events: DispatcherEvents;
   /** Whether the last argument of every call is its context. */
   readonly hasContext: boolean;
+  /** Whether the first call may be sent before a worker is ready (`early-start.ts`). */
+  readonly startsEarly?: boolean;
   /** Undefined: the kernel's own sender, no stealing, and no calls that only certain workers may run. */
   readonly createSender?: ((options: SenderOptions) => Sender) | undefined;
   readonly createStealing?: ((options: StealingOptions) => Stealing) | undefined;

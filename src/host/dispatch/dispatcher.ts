@@ -17,6 +17,7 @@ import { LanePhases, RECYCLED } from "./lane-phases.ts";
 import { Responses } from "./responses.ts";
 import type { QueueBound } from "./queue/queue-bound.ts";
 import type { HostWork } from "./poll-loop.ts";
+import { EarlyStart } from "./early-start.ts";
 import { InFlight, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LaneSet } from "../lanes/lane-set.ts";
@@ -114,6 +115,14 @@ export class Dispatcher implements HostWork {
       events,
       requeue: (lane) => this.#requeue(lane),
     });
+    if (options.startsEarly) {
+      this.waiting.early = new EarlyStart({
+        ...parts,
+        sender: this.#sender,
+        waiting: this.waiting,
+        requeue: (lane) => this.#requeue(lane),
+      });
+    }
     this.submitter = new Submitter(options, {
       ...parts,
       sender: this.#sender,
@@ -194,7 +203,7 @@ export class Dispatcher implements HostWork {
 
   /** Rejects the calls that no worker has begun. */
   rejectQueued(error: () => unknown): void {
-    for (const lane of this.lanes.all.slice()) this.#requeue(lane, true);
+    for (const lane of this.lanes.withCalls) this.#requeue(lane, true);
     for (const call of this.inFlight.callsOf(QUEUED_ON_HOST)) this.inFlight.reject(call, error());
     this.waiting.clear();
   }
@@ -202,7 +211,7 @@ export class Dispatcher implements HostWork {
   /** Rejects every call in flight. Calls that no worker has begun never run. */
   rejectAll(error: () => unknown): void {
     this.#stealing?.stop();
-    for (const lane of this.lanes.all.slice()) {
+    for (const lane of this.lanes.withCalls) {
       if (lane.endpoint.tx.hasUnread) this.#revoke().revokeAll(lane);
     }
     if (this.inFlight.size === 0 && !this.waiting.isDue) return;

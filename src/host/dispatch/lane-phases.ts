@@ -39,6 +39,8 @@ export class LanePhases {
     const { lanes, pending, waiting } = this.parts;
     if (!lanes.move(lane, "open")) return false;
     pending.isDue = true;
+    // The call that another worker has got before it is ready: this one is ready.
+    if (lanes.starting !== undefined) this.parts.requeue(lanes.starting);
     waiting.pinned?.onOpened();
     pending.kick();
     return true;

@@ -290,10 +290,10 @@ export class Submitter {
     }
   }
 
-  #addEarly(call: PendingCall, { find }: EarlyTask, snapshot: Snapshot): void {
+  #addEarly(call: PendingCall, called: EarlyTask, snapshot: Snapshot): void {
     const extra = call.extra ??= new CallExtra();
     extra.madeMs = this.#options.now(); // its deadline counts from the call
-    this.#waiting.add(call, UNKNOWN_TASK, snapshot, undefined, find);
+    this.#waiting.add(call, UNKNOWN_TASK, snapshot, undefined, called);
     // A getter of an argument may have waited for the tasks (`pool.sync`).
     if (this.#areTasksKnown) this.#startEarly();
   }
@@ -302,15 +302,16 @@ export class Submitter {
   onTasksKnown(): void {
     this.#areTasksKnown = true;
     this.#deferred?.onTasksKnown();
+    this.#waiting.early?.onTasksKnown();
     this.#startEarly();
   }
 
   /** Queues the calls that waited for their tasks again, as these require. */
   #startEarly(): void {
     const { inFlight } = this.#parts;
-    for (const { slot, generation, find, snapshot } of this.#waiting.takeEarly()) {
+    for (const { slot, generation, early, snapshot } of this.#waiting.takeEarly()) {
       const call = inFlight.find(slot, generation);
-      const known = call && this.#knownOf(call, find!(), snapshot);
+      const known = call && this.#knownOf(call, early!.find(), snapshot);
       this.#waiting.endDeferred();
       if (known !== undefined) this.#waiting.add(call!, known.task, known.snapshot);
     }

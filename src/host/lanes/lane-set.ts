@@ -19,6 +19,8 @@ export class LaneSet {
   readonly all: Lane[] = [];
   /** Lanes that are open: calls go to these. */
   readonly open: Lane[] = [];
+  /** The first worker that starts, while none is ready (`dispatch/early-start.ts`). */
+  starting: Lane | undefined = undefined;
   /** Undefined: nobody listens. */
   #listeners: PhaseListener[] | undefined;
 
@@ -32,6 +34,7 @@ export class LaneSet {
     const from = lane.phase;
     if (!NEXT[from].includes(to)) return false;
     lane.phase = to;
+    if (from === "starting" && this.starting === lane) this.starting = undefined;
     if (from === "open") removeFrom(this.open, lane);
     if (to === "open") this.open.push(lane);
     else if (to === "preparing") this.all.push(lane);
@@ -45,6 +48,11 @@ export class LaneSet {
   /** The host reads its rings no more. */
   ignore(lane: Lane): void {
     removeFrom(this.all, lane);
+  }
+
+  /** Lanes that may have calls. */
+  get withCalls(): readonly Lane[] {
+    return this.starting === undefined ? this.all.slice() : [...this.all, this.starting];
   }
 
   /** How many are suspended. */

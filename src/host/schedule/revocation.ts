@@ -6,6 +6,7 @@
 import { NUMBER, VALUE_HEADER_BYTES } from "../../codec/tags.ts";
 import {
   CALL,
+  CALL_BY_NAME,
   countOf,
   DESCRIPTOR_WORD,
   FRAME_BYTES,
@@ -80,11 +81,16 @@ export class Revocation {
       for (const index of indices) {
         const call = callAt(tx, index, inFlight);
         if (call !== undefined && !mayMove(call.settings)) continue;
+        const isByName = kindOf(tx.memory.i32[(index >> 2) + DESCRIPTOR_WORD]!) === CALL_BY_NAME;
         const snapshot = revokeRecord(tx, index, call);
         if (snapshot === undefined) continue;
         lane.load.remove(call?.load ?? UNKNOWN_LOAD);
         if (call === undefined) continue;
         call.lane = QUEUED_ON_HOST;
+        if (isByName) {
+          calls.push(call.extra!.retryPayload!); // the record does not have the task's index
+          continue;
+        }
         const { slot, generation, settings: { priority } } = call;
         calls.push({ slot, generation, task: taskAt(tx, index), snapshot, priority });
       }
@@ -100,8 +106,12 @@ export function unclaimedCalls(tx: RingProducer, max?: number): number[] {
   const { i32 } = tx.memory;
   return tx.unreleased(
     max,
-    (index) => kindOf(i32[(index >> 2) + DESCRIPTOR_WORD]!) === CALL && tx.isQueued(index),
+    (index) => isCall(kindOf(i32[(index >> 2) + DESCRIPTOR_WORD]!)) && tx.isQueued(index),
   );
+}
+
+function isCall(kind: number): boolean {
+  return kind === CALL || kind === CALL_BY_NAME;
 }
 
 /** The call of the record at `index`, unless it is settled. */

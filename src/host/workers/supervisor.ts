@@ -228,6 +228,7 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     const lane = new ThreadLane(id, this.#options, this.events, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
+    if (this.lanes.all.length === 0 && lane.mirror === undefined) this.lanes.starting ??= lane;
     this.sizing?.onStarted(lane);
     return lane;
   }

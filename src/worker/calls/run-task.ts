@@ -7,6 +7,7 @@ import { normalizeNumber } from "../../codec/kinds/numbers.ts";
 import { damagedFrame, type Endpoint } from "../../lane/endpoint.ts";
 import {
   CALL,
+  CALL_BY_NAME,
   CALL_WITH_NOTHING,
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
@@ -26,6 +27,7 @@ import { seams } from "../feature.ts";
 import type { TaskCall, TaskWrap, WorkerTask } from "../task.ts";
 import type { Replies } from "../replies.ts";
 import { isThenable } from "../../protocol/is-thenable.ts";
+import { runsByName, type TaskDescription } from "../../protocol/start-data.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
 import { withVariants } from "../loading/task-variants.ts";
 import type { WorkerCore } from "../worker-core.ts";
@@ -145,6 +147,7 @@ export class TaskRunner {
       this.#release();
       return false;
     }
+    if (kindOf(descriptor) === CALL_BY_NAME) return this.#runByName(index, descriptor);
     const task = this.#taskOf(i32[word + TASK_WORD]!, descriptor);
     let argument: unknown;
     let args: unknown[] | undefined;
@@ -163,6 +166,27 @@ export class TaskRunner {
     }
     if (descriptor === CALL_WITH_NOTHING) args = [];
     return this.#call(task, slot, generation, args, argument);
+  }
+
+  /** Runs a call that was made before the host knew the tasks. Others than those that `runsByName` the host makes again. */
+  #runByName(index: number, descriptor: number): boolean {
+    const { endpoint, core: { named } } = this.#options;
+    const { i32 } = endpoint.rx.memory;
+    const slot = i32[(index >> 2) + SLOT_WORD]!;
+    const generation = i32[(index >> 2) + GENERATION_WORD]!;
+    endpoint.decoder.isBorrowing = false;
+    endpoint.decoder.declared = undefined;
+    let called: readonly [name: unknown, args: unknown[]];
+    try {
+      called = endpoint.readByName(index, descriptor);
+    } catch (error) {
+      return this.#refuse(slot, generation, error);
+    }
+    const [name, args] = called;
+    const task = named.findIndex((one) => one.name === name && runsByName(one as TaskDescription));
+    if (task >= 0) return this.#call(this.#tasks[task]!, slot, generation, args, undefined);
+    this.#release();
+    return false;
   }
 
   /** The arguments cannot be read. Rethrows ProtocolError. */

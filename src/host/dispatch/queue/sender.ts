@@ -168,7 +168,7 @@ export class Sender {
 
   /** Sends the snapshot of a queued call. */
   sendSnapshot(lane: Lane, queued: QueuedCall, load: CallLoad): boolean {
-    const { slot, generation, task, snapshot } = queued;
+    const { slot, generation, task, early, snapshot } = queued;
     const { payload } = snapshot;
     const bytes = payload === undefined ? 0 : messageBytes(snapshot, this.#options.kinds);
     if (bytes > 0 && !lane.credit.hasRoomFor(bytes)) return false;
@@ -188,7 +188,10 @@ export class Sender {
         this.#markedLane = lane;
         call.lane = lane.id;
         const transfer = keepsSnapshot ? [] : snapshot.transfer;
-        if (endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)) {
+        const isSent = early === undefined
+          ? endpoint.sendSnapshot(CALL, slot, generation, task, snapshot, transfer)
+          : endpoint.sendByName(slot, generation, early.name, snapshot);
+        if (isSent) {
           if (bytes > 0) lane.credit.sent(endpoint.tx.position, bytes);
           this.#onSent(lane, call, load);
           return true;
@@ -223,7 +226,7 @@ export class Sender {
     const call = this.#pending.marked!;
     const lane = this.#markedLane;
     this.#inFlight.recount();
-    const lanes = this.#options.lanes.all.slice();
+    const lanes = this.#options.lanes.withCalls;
     for (const each of lanes) each.endpoint.tx.recover();
     const isSent = lane?.endpoint.wasLastSent(call.slot, call.generation) === true;
     if (!isSent && call.resolve !== undefined) {

@@ -6,7 +6,7 @@ import type { Snapshot } from "../../../lane/snapshot.ts";
 import type { TaskTimings } from "../../../metering/task-timings.ts";
 import type { Timer } from "../../../runtimes/runtime.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { FindTask, QueuedCall } from "../../calls/queued-call.ts";
+import type { EarlyTask, QueuedCall } from "../../calls/queued-call.ts";
 import { type InFlight, type PendingCall, QUEUED_ON_HOST } from "../../calls/in-flight.ts";
 import type { Lane } from "../../lanes/lane.ts";
 import type { LaneSet } from "../../lanes/lane-set.ts";
@@ -49,9 +49,18 @@ export interface Inliner {
   take(call: QueuedCall): boolean;
 }
 
+/** What sends the first call before any worker is ready. */
+interface EarlyStart {
+  /** False: the call has to wait. */
+  start(queued: QueuedCall): boolean;
+  onTasksKnown(): void;
+}
+
 export class WaitingCalls {
   /** Undefined: the host runs no calls. */
   inliner: Inliner | undefined;
+  /** Undefined: calls wait until a worker is ready. */
+  early: EarlyStart | undefined;
   /** Calls made again because their worker was lost. */
   retried = 0;
   readonly #options: WaitingOptions;
@@ -154,7 +163,7 @@ export class WaitingCalls {
   sendBeyondLimits(call: PendingCall, lanes: readonly Lane[]): void {
     const { slot, generation } = call;
     const queued = this.queue.find(slot, generation) ?? this.pinned?.find(slot, generation);
-    if (queued === undefined || queued.find !== undefined) return;
+    if (queued === undefined || queued.early !== undefined) return;
     if (this.#callOf(queued) === undefined) return;
     const isSent = lanes.some((lane) =>
       this.pinned?.mayRun(lane, call) !== false && this.#sendSnapshot(lane, queued)
@@ -184,30 +193,30 @@ export class WaitingCalls {
     const others: QueuedCall[] = [];
     while (this.queue.size > 0) {
       const queued = this.queue.take()!;
-      (queued.find === undefined ? others : early).push(queued);
+      (queued.early === undefined ? others : early).push(queued);
     }
     for (const queued of others) this.queue.push(queued);
     this.#deferred += early.length;
     return early;
   }
 
-  /** Sends a call to the lane chosen for it, or queues it. `find`: of a call whose task is not known. */
+  /** Sends a call to the lane chosen for it, or queues it. `early`: of a call whose task is not known. */
   add(
     call: PendingCall,
     task: number,
     snapshot: Snapshot,
     chosen?: Lane,
-    find?: FindTask,
+    early?: EarlyTask,
   ): void {
     const { departures } = snapshot;
     if (departures !== undefined) {
-      if (find === undefined) call.carry(departures);
+      if (early === undefined) call.carry(departures);
       else call.keep().departures = departures; // carried when its task is known
     }
     const { slot, generation, extra } = call;
     // Calls whose tasks are not known keep their order: their tasks may give them other priorities.
-    const priority = find === undefined && extra !== undefined ? extra.settings.priority : 0;
-    const queued = { slot, generation, task, find, snapshot, priority };
+    const priority = early === undefined && extra !== undefined ? extra.settings.priority : 0;
+    const queued = { slot, generation, task, early, snapshot, priority };
     if (extra !== undefined && extra.settings.retries > 0 && snapshot.isResendable) {
       extra.retryPayload = queued;
     }
@@ -286,7 +295,7 @@ export class WaitingCalls {
   /** A call whose task is not known waits in the queue, whatever its affinity. */
   #push(queued: QueuedCall, call: PendingCall): void {
     this.#pending.isDue = true;
-    const isPinned = call.extra?.settings.affinity !== undefined && queued.find === undefined;
+    const isPinned = call.extra?.settings.affinity !== undefined && queued.early === undefined;
     if (isPinned) this.#pin(queued, call);
     else this.queue.push(queued);
   }
@@ -316,7 +325,7 @@ export class WaitingCalls {
    * throws or if it cannot be sent at all.
    */
   #trySend(queued: QueuedCall): boolean {
-    if (queued.find !== undefined) return false;
+    if (queued.early !== undefined) return this.#startEarly(queued);
     const { inliner } = this;
     const { placement, lanes, taskTimings, inFlight, sender } = this.#options;
     if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
@@ -339,7 +348,14 @@ export class WaitingCalls {
       placement.forget(lane);
       left = left.filter((other) => other !== lane);
     }
-    return inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued);
+    return this.#startEarly(queued) ||
+      (inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued));
+  }
+
+  #startEarly(queued: QueuedCall): boolean {
+    if (this.early?.start(queued) !== true) return false;
+    this.queue.take();
+    return true;
   }
 
   #inline(queued: QueuedCall): boolean {
