@@ -223,6 +223,7 @@ export class WaitingCalls {
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
+    if (this.queue.size === 0 && this.early?.start(queued) === true) return;
     if (snapshot.attached.length === 0) this.#push(queued, call);
     else {
       const queueable = this.#options.sender.detachForQueue(call, snapshot);
