@@ -158,7 +158,7 @@ describe("options", () => {
     [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
     [{ permission: "strict" }, /this one knows none\. Node can deny to threads/],
     [{ thread: 2 }, /no option "thread"; did you mean "threads"\? It takes: threads/],
-    [{ queueLimit: 2 }, /no option "queueLimit"; did you mean "maxQueue"\?/],
+    [{ queueLimit: 2 }, /no option "queueLimit"\. It takes: threads/],
     [
       { retries: 2 },
       /no option "retries", which is one of calls: pool\.call\.f\.with\(\{ retries \}\)/,
