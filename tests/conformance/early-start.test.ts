@@ -50,6 +50,12 @@ describe("the first call by name", () => {
     expect(pool.stats().tasks.find(({ name }) => name === "count")).toMatchObject({ calls: 2 });
   });
 
+  test("of a task that is called again leaves no call in its worker", async () => {
+    const pool = modulePool();
+    expect(await pool.call.norm({ x: 3, y: 4 })).toBe(5);
+    expect(pool.stats()).toMatchObject({ inFlight: 0, workers: [{ running: 0 }] });
+  });
+
   test("may throw, abort its task, or be aborted", async () => {
     await expect(modulePool().call.configure("a", "refused")).rejects.toThrow(RangeError);
     const aborted = modulePool().call.untilAborted.with({ signal: AbortSignal.timeout(5) })();

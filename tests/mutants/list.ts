@@ -862,6 +862,54 @@ const requests: Room = {
   ],
 };
 
+const early: Room = {
+  tests: conformance("early-start"),
+  mutants: [
+    {
+      file: "protocol/start-data.ts",
+      from: "return declared === undefined && !hasSignal && !isStream;",
+      to: "return !hasSignal && !isStream;",
+      fault: "a worker runs the first call although its task declares options",
+    },
+    {
+      file: "worker/calls/run-task.ts",
+      from: "one.name === name && runsByName(one as TaskDescription)",
+      to: "one.name === name",
+      fault: "a call runs by its name, and again as its task wants it",
+    },
+    {
+      file: "host/dispatch/lane-phases.ts",
+      from: "if (lanes.starting !== undefined) this.parts.requeue(lanes.starting);",
+      to: "",
+      fault: "the first call waits for its worker while another one is ready",
+    },
+    {
+      file: "host/dispatch/early-start.ts",
+      from: "call.row = found.task + 1;",
+      to: "",
+      fault: "the first call counts for no task",
+    },
+    {
+      file: "host/dispatch/early-start.ts",
+      from: "starting.load.remove(call.load);",
+      to: "",
+      fault: "a call that its worker has left alone stays in its load",
+    },
+    {
+      file: "host/dispatch/early-start.ts",
+      from: "starting.load.sent > 0 || ",
+      to: "",
+      fault: "all calls go to the worker that starts first",
+    },
+    {
+      file: "api/pool/wiring.ts",
+      from: "if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined;",
+      to: "",
+      fault: "the first call runs before what prepares its worker",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -874,4 +922,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   scopes,
   workers,
   requests,
+  early,
 };
