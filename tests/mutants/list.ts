@@ -367,13 +367,13 @@ const limits: Room = {
     },
     {
       file: "features/calls/limits/host/cancellation.ts",
-      from: "if (isNotified) postAbort(lane, slot, generation, reason);",
+      from: "if (isNotified && lane !== undefined) postAbort(lane, slot, generation, reason);",
       to: "",
       fault: "a task is not told of its abort",
     },
     {
       file: "features/calls/limits/host/cancellation.ts",
-      from: "raiseAbort(this.#options.abortEpochs, slot, generation);",
+      from: "raiseAbort(this.#epochs, slot, generation);",
       to: "",
       fault: "a task that blocks does not see its abort",
     },
@@ -403,14 +403,13 @@ const limits: Room = {
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from: "if (lane !== undefined) stop(lane, error);",
+      from: "if (lane !== undefined) this.#host.supervisor.stopping!.stop(lane, error);",
       to: "",
       fault: "hardTimeoutMs stops no worker",
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from:
-        "if (!hasUnread || silentMs < SILENT_TIMEOUTS * hardTimeoutMs * stretch()) return false;",
+      from: "if (!hasUnread || silentMs < limitMs) return false;",
       to: "if (!hasUnread || silentMs >= 0) return false;",
       fault: "a worker that takes no calls is never stopped",
     },
@@ -464,8 +463,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "else this.#finish(hasFailed, reason, hasFailed);",
-      to: "else this.#finish(hasFailed, reason);",
+      from: "isThrown ? this.#finish(true, error) : this.#finish(hasFailed, reason, hasFailed);",
+      to: "isThrown ? this.#finish(true, error) : this.#finish(hasFailed, reason);",
       fault: "a reader that breaks off does not get the error of a finally block",
     },
     {
@@ -476,8 +475,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "return this.#items < this.#options.highWaterMark && this.#bytes < MAX_UNREAD_BYTES &&",
-      to: "return this.#bytes < MAX_UNREAD_BYTES &&",
+      from: "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
+      to: "return this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       fault: "highWaterMark is ignored",
     },
     {
@@ -488,13 +487,13 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "if (!this.#isRunning) this.#options.run(() => this.#close(false, undefined));",
+      from: "if (this.#phase !== RUNNING) this.#options.run(() => this.#close(false, undefined));",
       to: "",
       fault: "a cancelled iterator is not closed",
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "if (this.#batchItems > 0) this.#sendSoon();",
+      from: "if (this.#batchItems > 0) this.#startLater();",
       to: "",
       fault: "items wait for one that takes long",
     },
@@ -716,7 +715,7 @@ const scopes: Room = {
     },
     {
       file: "features/calls/limits/host/deadlines.ts",
-      from: "this.#stopCancelled(call);",
+      from: "this.#cancellation.endStopped(call);",
       to: "",
       fault: "a stream that does not end keeps its scope open",
     },

@@ -3,6 +3,7 @@
  * the closing of the pool. The real slab, endings, answers and work stealing against a worker that acquires, runs and
  * answers; each call must settle once and run at most once, and what the host counts must come to nothing.
  */
+import type { PoolParts } from "../../src/api/pool/parts.ts";
 import type { Codec } from "../../src/codec/codec.ts";
 import { Endpoint } from "../../src/lane/endpoint.ts";
 import {
@@ -21,7 +22,6 @@ import type { Lane } from "../../src/host/lanes/lane.ts";
 import { LaneLoad } from "../../src/host/lanes/lane-load.ts";
 import { LaneSet } from "../../src/host/lanes/lane-set.ts";
 import { PayloadCredit } from "../../src/host/lanes/payload-credit.ts";
-import { Deadlines } from "../../src/features/calls/limits/host/deadlines.ts";
 import { Revocation } from "../../src/host/schedule/revocation.ts";
 import { BLOCKED, Parker, RUNNING, Waker } from "../../src/sync/worker-parking.ts";
 import type { RingProducer } from "../../src/ring/producer.ts";
@@ -39,7 +39,6 @@ const OUTSTANDING = 24;
 const LATE = 25;
 const PARKED = 26;
 const CLOSING = 27;
-const ABORTS = 32;
 const CONTROL_BYTES = 256;
 const CAPACITY = 1024;
 const REQUESTS = CONTROL_BYTES;
@@ -76,6 +75,9 @@ class Host {
   readonly lanes = new LaneSet();
   readonly calls: PendingCall[] = [];
   readonly cancellation: Cancellation;
+  /** The time, and the next check of limits. */
+  nowMs = 0;
+  look: (() => void) | undefined;
   readonly #control: Words;
 
   constructor(memory: SharedArrayBuffer, settings: GivenSettings = {}) {
@@ -101,14 +103,22 @@ class Host {
     this.lanes.move(lane, "preparing");
     this.lanes.move(lane, "open");
     this.cancellation = new Cancellation({
-      inFlight: this.inFlight,
-      lanes: this.lanes,
-      abortEpochs: new Int32Array(memory, 4 * ABORTS, 8),
-      now: () => 0,
-      onQueuedSettled: () => {},
-      onRevoked: () => {},
-      onOrphaned: () => {},
-    });
+      startData: { limits: new SharedArrayBuffer(64) },
+      dispatcher: { inFlight: this.inFlight, lanes: this.lanes },
+      loop: { kick: () => {} },
+      spec: {
+        options: { hardTimeoutMs: Infinity },
+        runtime: {
+          now: () => this.nowMs,
+          setTimeout: (callback: () => void) => {
+            this.look = callback;
+            return { ...noTimer, clear: () => this.look = undefined };
+          },
+        },
+      },
+      supervisor: {},
+      takeResponses: () => void this.answers.take(this.lane, MAX_RESPONSES),
+    } as unknown as PoolParts);
     const given = createSettings({ killAfterMs: 1, ...settings });
     for (let n = 0; n < CALLS; n++) {
       const settle = (outcome: number) => (): void => {
@@ -200,26 +210,11 @@ const ending = (host: (memory: SharedArrayBuffer) => void): Scenario => ({
 /** By a timekeeper whose looks are made by hand, one after the other. */
 function timeOut(memory: SharedArrayBuffer): void {
   const host = new Host(memory, { runTimeoutMs: 50 });
-  let nowMs = 0;
-  let look: (() => void) | undefined;
-  const deadlines = new Deadlines({
-    inFlight: host.inFlight,
-    cancellation: host.cancellation,
-    lanes: host.lanes,
-    hardTimeoutMs: Infinity,
-    now: () => nowMs,
-    setTimeout: (callback) => {
-      look = callback;
-      return { ...noTimer, clear: () => look = undefined };
-    },
-    takeResponses: () => void host.answers.take(host.lane, MAX_RESPONSES),
-    stretch: () => 1,
-    stop: () => {},
-  });
+  const { deadlines } = host.cancellation;
   deadlines.watch(1);
   for (let looks = 0; looks < 3; looks++) {
-    look?.();
-    nowMs += 60;
+    host.look?.();
+    host.nowMs += 60;
   }
   deadlines.stop();
   host.finish();

@@ -1,6 +1,5 @@
 /** How a feature makes what calls return, where that is no plain promise. */
 import type { PendingCall, Reject, Resolve } from "../../host/calls/in-flight.ts";
-import type { StreamCalls } from "../../features/calls/streams/host/stream-calls.ts";
 
 /** Makes a call. Returns it unless it is over already; throws the reason that there is none. */
 export type MakeCall = (resolve: Resolve, reject: Reject) => PendingCall | undefined;
@@ -13,8 +12,6 @@ export interface StreamParts {
 /** What a feature adds to the calls of pools. */
 export interface ReturnFeature {
   readonly name: string;
-  /** Makes the part of a pool that makes streams. */
-  readonly streams?: (host: never) => StreamCalls;
   /** Makes a call of a generator task. */
   readonly callGenerator?: (parts: StreamParts, submit: MakeCall) => unknown;
   /** Makes a call of a task that no worker has described yet. `isStream`: whether it turned out to be a generator. */
@@ -28,8 +25,3 @@ export interface ReturnFeature {
 
 /** What features have added. */
 export const returns: Omit<ReturnFeature, "name"> = {};
-
-/** The streams of a pool. Only with a feature that makes them. */
-export function streamsOf(parts: StreamParts): StreamCalls {
-  return parts.part(returns.streams as never) as StreamCalls;
-}

@@ -80,10 +80,9 @@ export function useInHost(features: readonly HostFeature[]): void {
     Object.assign(messages, feature.messages);
     Object.assign(makers, feature.workers);
     useOptions(feature);
-    const { loadSignatures, callGenerator, callEarly, streams } = feature;
+    const { loadSignatures, callGenerator, callEarly } = feature;
     if (loadSignatures !== undefined) Object.assign(signatures, { loadSignatures });
     if (callGenerator !== undefined) Object.assign(returns, { callGenerator, callEarly });
-    if (streams !== undefined) Object.assign(returns, { streams });
     Object.assign(members, feature.members);
     Object.assign(provided, feature.provides);
     if (feature.sharedBytes !== undefined) sharedBytes[feature.name] = feature.sharedBytes;

@@ -44,8 +44,13 @@ export class CallExtra {
   settings: CallSettings = PLAIN;
   /** Who follows the call, for callbacks that replace the first ones: those of a stream. */
   follow: Follow | undefined = undefined;
-  /** When the call was made, if its task was not known then; otherwise -1. */
+  /**
+   * Its times, in milliseconds; -1: not yet. When a check of its limits first saw it, or when it was made if its task was not known
+   * then; when a check saw it begun; when its stream was cancelled, if its worker is to be stopped a while later.
+   */
   madeMs = -1;
+  begunMs = -1;
+  cancelledMs = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
   retryPayload: QueuedCall | undefined = undefined;
   retries = 0;
@@ -95,6 +100,7 @@ export class CallExtra {
   }
 
   onRenewed(call: CallRun): void {
+    this.begunMs = this.cancelledMs = -1;
     for (const part of this.parts) part.onRenewed?.(call);
   }
 }

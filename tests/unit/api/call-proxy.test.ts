@@ -15,10 +15,8 @@ import { Transfer } from "../../../src/features/values/rare/transfer.ts";
 import { UnknownTaskError } from "../../../src/errors.ts";
 import { type CallSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
 import type { CalledTask } from "../../../src/host/calls/queued-call.ts";
-import {
-  StreamCalls,
-  type StreamCallsOptions,
-} from "../../../src/features/calls/streams/host/stream-calls.ts";
+import type { PoolParts } from "../../../src/api/pool/parts.ts";
+import { StreamCalls } from "../../../src/features/calls/streams/host/stream-calls.ts";
 import { EMITTING } from "../../../src/protocol/task-variants.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
 
@@ -67,7 +65,7 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
     entry,
     pool: {},
     dispatcher: { onTasksKnown: () => state.notices++ } as unknown as CallTarget["dispatcher"],
-    features: { part: () => new StreamCalls({} as unknown as StreamCallsOptions) },
+    features: { part: () => new StreamCalls({} as unknown as PoolParts) },
   };
   return { describeTasks, spec, state, submitted, target };
 }

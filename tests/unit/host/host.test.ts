@@ -8,7 +8,6 @@ import { Responses } from "../../../src/host/dispatch/responses.ts";
 import type { Lane } from "../../../src/host/lanes/lane.ts";
 import { CallQueue } from "../../../src/host/dispatch/queue/call-queue.ts";
 import { InFlight, type PendingCall, QUEUED_ON_HOST } from "../../../src/host/calls/in-flight.ts";
-import { TimedCalls } from "../../../src/features/calls/limits/host/timed-calls.ts";
 import type { CallPart } from "../../../src/host/calls/call-extra.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
 import { giveLaneMemory, takeLaneMemory } from "../../../src/host/workers/lane-memory.ts";
@@ -156,18 +155,17 @@ describe("in-flight slab", () => {
 
   test("a recount drops calls that were settled but not released", () => {
     const { calls, ended, add } = damaged();
-    const timed = new TimedCalls();
-    const addTimed = (name: string): PendingCall => timed.watch(add(name, limited)).call;
+    const addTimed = (name: string): PendingCall => add(name, limited);
     const [first, cut, last] = ["first", "cut", "last"].map(addTimed);
     cut!.resolve = cut!.reject = undefined;
     expect(calls.size).toBe(3);
     calls.recount();
     calls.recount();
     expect(calls.size).toBe(2);
-    const all = (): PendingCall[] => timed.all().map(({ call }) => call);
+    const all = (): PendingCall[] => calls.callsOf();
     expect(all()).toEqual([first, last]);
     expect(addTimed("next")).toBe(cut);
-    expect(all()).toEqual([first, last, cut]);
+    expect(all()).toEqual([first, cut, last]);
     expect(add("another").slot).toBe(3); // the slot was free once
     for (const call of calls.callsOf()) calls.resolve(call, "over");
     expect(all()).toEqual([]);
@@ -273,8 +271,6 @@ describe("a call interrupted by a stack overflow", () => {
     const { inFlight, begin, recover } = createSender();
     const settings = createSettings({ runTimeoutMs: 100 });
     const call = inFlight.add(() => {}, () => {}, settings);
-    const timed = new TimedCalls();
-    timed.watch(call);
     const { generation } = call;
     call.resolve = call.reject = undefined; // where the stack ended
     begin("cut");
@@ -284,7 +280,6 @@ describe("a call interrupted by a stack overflow", () => {
     expect([next, other]).toContain(call);
     expect([call.settings, call.extra]).toEqual([PLAIN, undefined]);
     expect(call.generation).not.toBe(generation);
-    expect(timed.all()).toEqual([]);
   });
 
   test("is recovered before the next call is created", () => {

@@ -1,10 +1,11 @@
 /** Time limits and abort signals of calls: the host's side. */
-import { limitOptions } from "./host/limit-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createCancellation, createDeadlines, createSignals } from "./host/parts.ts";
+import { createSignals } from "./host/abort-signals.ts";
+import { createCancellation } from "./host/cancellation.ts";
 import { ABORT_EPOCHS_BYTES } from "./abort-epochs.ts";
 import { checkLimit, checkMs } from "../../../option-checks.ts";
 import { StoppedWorkers } from "./host/stopped-workers.ts";
+import { limitOptions } from "./task.ts";
 
 export const limits: HostFeature = {
   name: "limits",
@@ -23,9 +24,9 @@ export const limits: HostFeature = {
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {
     hasSignal: (call, host) => host.part(createCancellation).begin(call),
-    tickMs: (call, host) => host.part(createDeadlines).begin(call),
+    tickMs: (call, host) => host.part(createCancellation).deadlines.watch(call.settings.tickMs),
     // Last: it may abort the call.
-    signal: (call, host) => host.part(createSignals).watch(call, call.settings.signal!),
+    signal: (call, host) => host.part(createSignals).watch(call),
   },
 
   workers: { stopping: (workers) => new StoppedWorkers(workers) },

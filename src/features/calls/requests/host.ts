@@ -5,10 +5,9 @@ import type { PendingCall } from "../../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "./host/caller-part.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { writeCallback } from "./callback-value.ts";
-import { createRequests } from "./host/parts.ts";
+import { createRequests } from "./host/host-requests.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
-import { takeRequest } from "./host/request-records.ts";
 import { REQUEST } from "../../../lane/frame.ts";
 import type { RequestMessage } from "./messages.ts";
 
@@ -37,7 +36,7 @@ export const requests: HostFeature = {
   },
 
   records: {
-    [REQUEST]: (host, lane, index) => takeRequest(host.part(createRequests), lane, index),
+    [REQUEST]: (host, lane, index) => host.part(createRequests).read(lane, index),
   },
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,

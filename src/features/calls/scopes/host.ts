@@ -1,7 +1,8 @@
 /** `pool.scope`: calls that end together. */
 import type { SyncProxy } from "../sync/sync-proxy.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createCancellation, createLateRuns } from "../limits/host/parts.ts";
+import { createCancellation } from "../limits/host/cancellation.ts";
+import { createLateRuns } from "../limits/host/late-runs.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { createOpenScope } from "./scope.ts";
 import { mappingOf } from "../map/host.ts";

@@ -112,7 +112,7 @@ export class ScopedCall implements Member, RunWatch {
     this.#stream?.return().catch(() => {}); // its end is followed
     for (const { extra } of this.#calls) {
       const stream = extra?.stream;
-      if (stream?.isOpen === true) (stream as StreamSink).cancel();
+      if (stream?.isOpen === true) (stream as StreamSink).consumer.cancel();
     }
   }
 

@@ -1,7 +1,6 @@
 /** A stream among the arguments of a call, as its task reads it. What carries its items is the transport's. */
 import { toReadableStream } from "./readable.ts";
 import { StreamConsumer } from "./stream-consumer.ts";
-import { StreamReader } from "./stream-reader.ts";
 
 /** What the reader asks of the side that has the items. */
 export interface ArgumentRequests {
@@ -40,4 +39,29 @@ export function createArgumentReader(
   });
   const reader = new StreamReader(consumer);
   return { consumer, value: isReadable ? toReadableStream(reader) : reader };
+}
+
+/** An async iterable that can be read once. */
+class StreamReader implements AsyncIterableIterator<unknown, unknown, void> {
+  readonly #consumer: StreamConsumer;
+
+  constructor(consumer: StreamConsumer) {
+    this.#consumer = consumer;
+  }
+
+  next(): Promise<IteratorResult<unknown, unknown>> {
+    return this.#consumer.next();
+  }
+
+  return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
+    return this.#consumer.return(value);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#consumer.return();
+  }
 }

@@ -54,10 +54,19 @@ export const NEEDS_OWN_BATCH = -1;
 /** Items between two readings of the clock. */
 const CLOCK_STRIDE = 32;
 
+/** It may be asked for its next item. */
+const IDLE = 0;
+/** An item is asked for, or encoded. User code may be on the stack. */
+const RUNNING = 1;
+/** A promise of the iterator, or of an item, has not settled. */
+const AWAITING = 2;
+/** The iterator ends by its `return()`. */
+const CLOSING = 3;
+const OVER = 4;
+
 export class StreamProducer {
   readonly #options: ProducerOptions;
-  readonly #iterator: AnyIterator;
-  readonly #writer: BatchWriter;
+  #phase = IDLE;
   /** Items and bytes of batches sent and not acknowledged, and of the open batch. */
   #items = 0;
   #bytes = 0;
@@ -67,26 +76,20 @@ export class StreamProducer {
   #batchBytes = 0;
   #sliceStartMs = 0;
   #takenInSlice = 0;
-  #isRunning = false;
-  /** A `next()` of the iterator has not settled. */
-  #isAwaitingNext = false;
   #isPaused = false;
   #isScheduled = false;
-  #isSendScheduled = false;
   #isCancelled = false;
-  #isClosing = false;
-  #isOver = false;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.#iterator = options.iterator;
-    this.#writer = options.writer;
   }
 
-  /** Begins to ask for items. The caller runs it as it runs slices. */
+  /** Begins to ask for items, or goes on. The caller runs it as it runs slices. */
   start(): void {
-    this.#beginSlice();
-    this.#pump();
+    this.#sliceStartMs = this.#options.now();
+    this.#takenInSlice = 0;
+    if (this.#phase === IDLE) this.#pump();
+    else if (this.#phase === AWAITING) this.#send();
   }
 
   /** The consumer has taken all items of this many further batches. */
@@ -100,11 +103,7 @@ export class StreamProducer {
 
   /** There may be credit or room again. */
   resume(): void {
-    if (
-      !this.#isOver && !this.#isClosing && !this.#isRunning && !this.#isAwaitingNext && this.#mayAsk
-    ) {
-      this.#schedule();
-    }
+    if (this.#phase === IDLE && this.#mayAsk) this.#startLater();
   }
 
   /** Whether `cancel` was called. */
@@ -114,58 +113,53 @@ export class StreamProducer {
 
   /** The consumer wants no more: ends the iterator by `return()`, and then the stream. */
   cancel(): void {
-    if (this.#isOver || this.#isCancelled) return;
+    if (this.#phase === OVER || this.#isCancelled) return;
     this.#isCancelled = true;
     this.#pause(false);
     this.#dropBatch();
-    if (!this.#isRunning) this.#options.run(() => this.#close(false, undefined));
+    if (this.#phase !== RUNNING) this.#options.run(() => this.#close(false, undefined));
   }
 
   get #mayAsk(): boolean {
-    return this.#items < this.#options.highWaterMark && this.#bytes < MAX_UNREAD_BYTES &&
-      !this.#writer.isFull;
+    const { highWaterMark, writer } = this.#options;
+    return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;
   }
 
-  #beginSlice(): void {
-    this.#sliceStartMs = this.#options.now();
-    this.#takenInSlice = 0;
-  }
-
-  #schedule(): void {
+  #startLater(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#pause(false);
-    this.#options.macrotask(() =>
-      this.#options.run(() => {
+    const { macrotask, run } = this.#options;
+    macrotask(() =>
+      run(() => {
         this.#isScheduled = false;
-        this.#beginSlice();
-        this.#pump();
+        this.start();
       })
     );
   }
 
   /** Asks for items until the iterator has to be awaited, credit or room is used up, or the slice is over. */
   #pump(): void {
-    if (this.#isOver || this.#isClosing || this.#isAwaitingNext) return;
     while (this.#mayAsk) {
       if (this.#isSliceOver()) {
-        if (this.#send()) this.#schedule();
+        if (this.#send()) this.#startLater();
         return;
       }
+      this.#phase = RUNNING;
       let result: unknown;
-      this.#isRunning = true;
       try {
-        result = this.#iterator.next();
+        result = this.#options.iterator.next();
         if (isThenable(result)) {
-          this.#isRunning = false;
-          this.#awaitNext(result);
+          this.#await(
+            result,
+            (settled) => this.#take(settled),
+            (error) => this.#finish(true, error),
+          );
           return;
         }
       } catch (error) {
         this.#finish(true, error);
         return;
-      } finally {
-        this.#isRunning = false;
       }
       if (!this.#take(result)) return;
     }
@@ -178,16 +172,6 @@ export class StreamProducer {
     this.#options.onPause(isPaused);
   }
 
-  #awaitNext(result: PromiseLike<unknown>): void {
-    if (!this.#isCancelled) {
-      this.#await(result, (settled) => this.#take(settled), (error) => this.#finish(true, error));
-      return;
-    }
-    // It was cancelled by its own iterator, and the promise may never settle.
-    Promise.resolve(result).catch(() => {});
-    this.#close(false, undefined);
-  }
-
   #isSliceOver(): boolean {
     if (++this.#takenInSlice % CLOCK_STRIDE !== 0) return false;
     return this.#options.now() - this.#sliceStartMs >= SLICE_MS;
@@ -195,52 +179,48 @@ export class StreamProducer {
 
   /** Takes what `next()` returned or resolved to. False: the stream does not go on from here. */
   #take(result: unknown): boolean {
-    if (this.#isCancelled) {
-      this.#close(false, undefined);
-      return false;
-    }
+    if (this.#isCancelled) return this.#close(false, undefined);
     if (typeof result !== "object" || result === null) {
-      this.#finish(true, new TypeError(`Iterator result ${String(result)} is not an object.`));
-      return false;
+      const error = new TypeError(`Iterator result ${String(result)} is not an object.`);
+      return this.#finish(true, error);
     }
     try {
       const { done, value } = result as IteratorResult<unknown>;
+      const isPromise = isThenable(value); // of a synchronous iterator, which is awaited as by `for await`
       if (done === true) {
-        this.#finishWith(value);
-        return false;
+        if (!isPromise) return this.#finish(false, value);
+        const finish = (isThrown: boolean) => (settled: unknown) => this.#finish(isThrown, settled);
+        return this.#await(value, finish(false), finish(true));
       }
-      if (isThenable(value)) {
-        this.#await(value, (item) => this.#add(item), (error) => this.#close(true, error));
-        return false;
-      }
-      return this.#add(value);
+      if (!isPromise) return this.#add(value);
+      return this.#await(
+        value,
+        (item) => this.#add(item),
+        (error) => this.#close(true, error),
+      );
     } catch (error) {
-      this.#close(true, error);
-      return false;
+      return this.#close(true, error);
     }
   }
 
   /** Adds an item to the batch. False as `#take`. */
   #add(item: unknown): boolean {
-    this.#isRunning = true;
+    const { writer } = this.#options;
     let bytes: number;
     try {
-      bytes = this.#writer.add(item);
+      bytes = writer.add(item);
       if (bytes === NEEDS_OWN_BATCH) {
         if (!this.#send()) return false;
-        bytes = this.#writer.add(item);
+        bytes = writer.add(item);
       }
     } catch (error) {
-      this.#close(true, error);
-      return false;
-    } finally {
-      this.#isRunning = false;
+      return this.#close(true, error);
     }
     if (this.#isCancelled) {
       this.#dropBatch();
-      this.#close(false, undefined);
-      return false;
+      return this.#close(false, undefined);
     }
+    this.#phase = IDLE;
     this.#items++;
     this.#batchItems++;
     this.#bytes += bytes - this.#batchBytes;
@@ -248,37 +228,30 @@ export class StreamProducer {
     return this.#batchItems < BATCH_ITEMS && bytes < BATCH_BYTES || this.#send();
   }
 
-  /** Goes on when a promise of the iterator, or of an item, has settled. Meanwhile the batch is sent. */
+  /** Goes on when a promise has settled. Meanwhile the batch is sent, soon: the iterator may have more items until then. */
   #await(
     promise: PromiseLike<unknown>,
     take: (value: unknown) => boolean,
     fail: (error: unknown) => void,
-  ): void {
-    this.#isAwaitingNext = true;
-    if (this.#batchItems > 0) this.#sendSoon();
-    const settle = (onSettled: () => void): void => {
+  ): false {
+    if (this.#isCancelled) {
+      // By its own iterator, and the promise may never settle.
+      Promise.resolve(promise).catch(() => {});
+      return this.#close(false, undefined);
+    }
+    this.#phase = AWAITING;
+    if (this.#batchItems > 0) this.#startLater();
+    const settle = (onSettled: () => void): void =>
       this.#options.run(() => {
-        this.#isAwaitingNext = false;
-        if (!this.#isOver && !this.#isClosing) onSettled();
+        if (this.#phase !== AWAITING) return;
+        this.#phase = RUNNING;
+        onSettled();
       });
-    };
     Promise.resolve(promise).then(
       (value) => settle(() => take(value) && this.#pump()),
       (error) => settle(() => fail(error)),
     );
-  }
-
-  /** Sends the batch in the next turn of the event loop: the iterator may have more items until then. */
-  #sendSoon(): void {
-    if (this.#isSendScheduled) return;
-    this.#isSendScheduled = true;
-    this.#options.macrotask(() =>
-      this.#options.run(() => {
-        this.#isSendScheduled = false;
-        this.#beginSlice();
-        if (!this.#isOver) this.#send();
-      })
-    );
+    return false;
   }
 
   /** Sends the batch. False: that failed, and the stream ends. */
@@ -288,11 +261,10 @@ export class StreamProducer {
     this.#unread.push({ items: this.#batchItems, bytes });
     this.#batchItems = this.#batchBytes = 0;
     try {
-      this.#writer.send(bytes);
-      return !this.#isOver && !this.#isClosing; // sending may have cancelled it
+      this.#options.writer.send(bytes);
+      return this.#phase < CLOSING; // sending may have cancelled it
     } catch (error) {
-      this.#close(true, error);
-      return false;
+      return this.#close(true, error);
     }
   }
 
@@ -300,54 +272,37 @@ export class StreamProducer {
     this.#items -= this.#batchItems;
     this.#bytes -= this.#batchBytes;
     this.#batchItems = this.#batchBytes = 0;
-    this.#writer.discard();
+    this.#options.writer.discard();
   }
 
   /** Calls `return()` of the iterator, then ends the stream: by `error` if `isThrown`. */
-  #close(isThrown: boolean, error: unknown): void {
-    if (this.#isOver || this.#isClosing) return;
-    if (!this.#isCancelled && !this.#send()) return;
-    this.#isClosing = true;
-    const finish = (hasFailed: boolean, reason: unknown): void => {
-      if (isThrown) this.#finish(true, error);
-      else this.#finish(hasFailed, reason, hasFailed);
-    };
+  #close(isThrown: boolean, error: unknown): false {
+    if (this.#phase >= CLOSING || !this.#isCancelled && !this.#send()) return false;
+    this.#phase = CLOSING;
+    const { iterator, run } = this.#options;
+    const finish = (hasFailed: boolean, reason: unknown): false =>
+      isThrown ? this.#finish(true, error) : this.#finish(hasFailed, reason, hasFailed);
     let ended: Promise<unknown> | undefined;
     try {
-      const result = this.#iterator.return?.();
+      const result = iterator.return?.();
       if (isThenable(result)) ended = Promise.resolve(result);
     } catch (reason) {
-      finish(true, reason);
-      return;
+      return finish(true, reason);
     }
-    if (ended === undefined) finish(false, undefined);
-    else {
-      ended.then(
-        () => this.#options.run(() => finish(false, undefined)),
-        (reason) => this.#options.run(() => finish(true, reason)),
-      );
-    }
+    if (ended === undefined) return finish(false, undefined);
+    ended.then(
+      () => run(() => finish(false, undefined)),
+      (reason) => run(() => finish(true, reason)),
+    );
+    return false;
   }
 
-  /** The iterator has returned `value`: a promise of a synchronous one is awaited, as by `for await`. */
-  #finishWith(value: unknown): void {
-    if (!isThenable(value)) {
-      this.#finish(false, value);
-      return;
-    }
-    const finish = (isThrown: boolean, settled: unknown): false => {
-      this.#finish(isThrown, settled);
-      return false;
-    };
-    this.#await(value, (settled) => finish(false, settled), (error) => void finish(true, error));
-  }
-
-  #finish(isThrown: boolean, value: unknown, isOfReturn = false): void {
-    if (this.#isOver) return;
-    if (!this.#isClosing && !this.#send()) return;
-    this.#isOver = true;
+  #finish(isThrown: boolean, value: unknown, isOfReturn = false): false {
+    if (this.#phase === OVER || this.#phase !== CLOSING && !this.#send()) return false;
+    this.#phase = OVER;
     this.#pause(false);
     this.#options.onEnd(isThrown, value, isOfReturn);
+    return false;
   }
 }
 

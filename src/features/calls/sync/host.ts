@@ -1,8 +1,8 @@
 /** `pool.sync`: calls that block the host. */
 import { createSyncProxy, type SyncProxy } from "./sync-proxy.ts";
 import { createBlocking } from "./parts.ts";
-import { createRequests } from "../requests/host/parts.ts";
-import { createCancellation } from "../limits/host/parts.ts";
+import { createRequests } from "../requests/host/host-requests.ts";
+import { createCancellation } from "../limits/host/cancellation.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { InvalidArgumentError } from "../../../errors.ts";

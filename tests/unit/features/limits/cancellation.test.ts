@@ -1,5 +1,6 @@
 /** Calls that end before their response: where they are when they are aborted, and which signals abort them. */
 import { describe, expect, test, vi } from "vitest";
+import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import { TimeoutError } from "../../../../src/errors.ts";
 import { createSettings, type GivenSettings } from "../../../../src/host/calls/call-settings.ts";
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../../src/host/calls/in-flight.ts";
@@ -24,19 +25,28 @@ function createBench() {
       events.push(isAbort ? ["notified", slot, message.reason.value] : [heddle, slot]);
     },
   });
-  const abortEpochs = new Int32Array(new SharedArrayBuffer(64));
+  const limits = new SharedArrayBuffer(64);
+  const abortEpochs = new Int32Array(limits);
   const cancellation = new Cancellation({
-    inFlight,
-    lanes: laneSetOf([lane]),
-    abortEpochs,
-    now: () => {
-      clockReadings++;
-      return NOW_MS;
+    startData: { limits },
+    dispatcher: {
+      inFlight,
+      lanes: laneSetOf([lane]),
+      waiting: { onQueuedSettled: () => void events.push("onQueuedSettled") },
     },
-    onQueuedSettled: () => void events.push("onQueuedSettled"),
-    onRevoked: () => void events.push("onRevoked"),
-    onOrphaned: () => void events.push("onOrphaned"),
-  });
+    loop: { kick: () => void events.push("onRevoked") },
+    spec: {
+      runtime: {
+        now: () => {
+          clockReadings++;
+          return NOW_MS;
+        },
+      },
+    },
+  } as unknown as PoolParts);
+  vi.spyOn(cancellation.deadlines, "watch").mockImplementation(() =>
+    void events.push("onOrphaned")
+  );
   /** A call that waits on the host. */
   const queue = (given: GivenSettings = {}): PendingCall => {
     const call = inFlight.add(
@@ -153,7 +163,7 @@ describe("an orphaned call ends its worker", () => {
   const find = (given: GivenSettings, begunMs = -1) => {
     const { cancellation, clockReadings, events, lane, run } = createBench();
     const call = run(given);
-    cancellation.timed.watch(call).begunMs = begunMs;
+    call.keep().begunMs = begunMs;
     cancellation.abort(call, "enough");
     const orphan = lane.load.orphaned.take(0, 0)!;
     const isReported = events.includes("onOrphaned");
@@ -231,7 +241,7 @@ test("a closing pool notifies tasks with signals or streams, and settles nothing
   const [signal, plain, stream] = [run({ hasSignal: true }), run(), run()];
   stream!.keep().stream = streamOf(true);
   queue({ hasSignal: true });
-  cancellation.notifyAll("closed");
+  cancellation.onPoolEnding("closed");
   expect(events).toEqual([["notified", 0, "closed"], ["notified", 2, "closed"]]);
   expect([signal, plain].map(({ slot }) => isRaised(slot, 0))).toEqual([true, false]);
   expect(inFlight.size).toBe(4);
@@ -249,14 +259,14 @@ describe("signals of callers", () => {
   /** Signals that abort the calls of a bench, and a signal whose listeners are counted. */
   function createSignals() {
     const bench = createBench();
-    const signals = new Signals((call, reason) => bench.cancellation.abort(call, reason));
+    const signals = new Signals(bench.cancellation);
     const controller = new AbortController();
     const { signal } = controller;
     const [add, remove] = (["addEventListener", "removeEventListener"] as const)
       .map((name) => vi.spyOn(signal, name));
     const make = (): PendingCall => {
       const call = bench.queue({ signal });
-      signals.watch(call, signal);
+      signals.watch(call);
       return call;
     };
     /** How many were added, and how many of these removed. */

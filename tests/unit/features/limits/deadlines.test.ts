@@ -1,10 +1,10 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
 import { describe, expect, test } from "vitest";
+import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import { createSettings, type GivenSettings } from "../../../../src/host/calls/call-settings.ts";
 import { Cancellation } from "../../../../src/features/calls/limits/host/cancellation.ts";
 import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight.ts";
 import { LaneSet } from "../../../../src/host/lanes/lane-set.ts";
-import { Deadlines } from "../../../../src/features/calls/limits/host/deadlines.ts";
 import { FakeLane } from "../../../support/lanes.ts";
 
 interface Clock {
@@ -37,22 +37,9 @@ function bench() {
     }
   }
 
-  const cancellation = new FakeEndings({
-    inFlight,
-    lanes,
-    abortEpochs: new Int32Array(new SharedArrayBuffer(64)),
+  const runtime = {
     now: () => clock.nowMs,
-    onQueuedSettled: nothing,
-    onRevoked: nothing,
-    onOrphaned: nothing,
-  });
-  const deadlines = new Deadlines({
-    inFlight,
-    cancellation,
-    lanes,
-    hardTimeoutMs: 100,
-    now: () => clock.nowMs,
-    setTimeout: (callback, delayMs) => {
+    setTimeout: (callback: () => void, delayMs: number) => {
       const timer = { at: clock.nowMs + delayMs, callback };
       clock.timers.push(timer);
       const clear = (): void => {
@@ -60,13 +47,20 @@ function bench() {
       };
       return { clear, ref: nothing, unref: nothing };
     },
+  };
+  const stop = (lane: FakeLane, error: Error): void => {
+    ended.push(`lane ${lane.id}: ${error.message}`);
+  };
+  const { deadlines } = new FakeEndings({
+    startData: { limits: new SharedArrayBuffer(64) },
+    dispatcher: { inFlight, lanes },
+    spec: { runtime, options: { hardTimeoutMs: 100 } },
+    supervisor: { stopping: { stretch: 1, stop } },
     takeResponses: () => {
       looks++;
       clock.nowMs += cost.takeMs;
     },
-    stretch: () => 1,
-    stop: (lane, error) => void ended.push(`lane ${lane.id}: ${error.message}`),
-  });
+  } as unknown as PoolParts);
   /** A call that the lane with id 0 has, if there is one. */
   const make = (given: GivenSettings): PendingCall => {
     const settings = createSettings(given);
@@ -74,7 +68,6 @@ function bench() {
       if (reason instanceof Error) ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
     }, settings);
     call.lane = 0;
-    cancellation.timed.watch(call);
     deadlines.watch(settings.tickMs);
     return call;
   };

@@ -1,11 +1,15 @@
 /** Requests of workers while the host blocks, and of calls that have ended. */
 import { describe, expect, test } from "vitest";
+import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import { Codec } from "../../../../src/codec/codec.ts";
 import { CallbackEndedError, CallEndedError, type HeddleError } from "../../../../src/errors.ts";
-import { createSettings } from "../../../../src/host/calls/call-settings.ts";
-import { InFlight, type PendingCall } from "../../../../src/host/calls/in-flight.ts";
-import type { Dispatcher } from "../../../../src/host/dispatch/dispatcher.ts";
-import type { Cancellation } from "../../../../src/features/calls/limits/host/cancellation.ts";
+import type { CallSettings } from "../../../../src/host/calls/call-settings.ts";
+import {
+  InFlight,
+  type PendingCall,
+  type Reject,
+  type Resolve,
+} from "../../../../src/host/calls/in-flight.ts";
 import type { Lane } from "../../../../src/host/lanes/lane.ts";
 import { type Departure, HANDLE } from "../../../../src/realm/handles.ts";
 import { HostRequests } from "../../../../src/features/calls/requests/host/host-requests.ts";
@@ -22,6 +26,7 @@ import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
 
 const NAMES = ["f", "g"];
+const HOST_FUNCTIONS = ["x", "y", "z"];
 const isGoing = (): boolean => false;
 
 /** A host with lanes whose workers the test plays. */
@@ -37,9 +42,9 @@ function createHost(threads: number, maxThreads = threads) {
   const inFlight = new InFlight(() => {}, () => {}, 10);
   const lanes = Array.from({ length: threads }, (_, id) => {
     const lane = new FakeLane({ id });
-    const note = (isSync: boolean) => ({ request, value }: AnswerMessage): void =>
+    const answer = (isSync: boolean) => ({ request, value }: AnswerMessage): void =>
       void answers.push([id, request, isSync, reader.read(toSnapshot(value))[0]]);
-    return Object.assign(lane, { postStream: note(false), postAnswer: note(true) });
+    return Object.assign(lane, { postStream: answer(false), postAnswer: answer(true) });
   });
   const set = laneSetOf(lanes);
   const add = (task: number, lane: number, made?: Parameters<InFlight["add"]>): PendingCall => {
@@ -53,49 +58,57 @@ function createHost(threads: number, maxThreads = threads) {
   /** Calls of which only one worker may run each. */
   const pinned = new Map<PendingCall, number>();
   const state = { isClosed: false };
+  const cancellation = {
+    abort: (call: PendingCall, reason: unknown) => {
+      aborted.push(call);
+      inFlight.reject(call, reason);
+    },
+  };
+  const note = (value: unknown): unknown => {
+    ran.push(value);
+    return value;
+  };
+  const hostFunctions: Record<string, unknown> = { forever: () => new Promise(() => {}) };
+  for (const name of HOST_FUNCTIONS) hostFunctions[name] = note;
   const requests = new HostRequests({
-    isClosed: () => state.isClosed,
+    get isOver() {
+      return state.isClosed;
+    },
+    get hasWorker() {
+      return set.open.length > 0 || set.all.length < maxThreads;
+    },
+    spec: {
+      options: { context: undefined, hostFunctions, hardTimeoutMs: Infinity },
+      signatures: [],
+      sources: NAMES.map((name) => ({ name })),
+      tasks: NAMES.map(() => ({ settings: {}, isStream: false, check: undefined })),
+    },
+    part: () => cancellation,
     codec,
     snapshots: new SnapshotEncoder(codec, 1000),
-    signatures: [],
-    hasContext: false,
     dispatcher: {
       inFlight,
       lanes: set,
       submitter: {
-        submitNested: (task, _snapshot, settings, resolve, reject) =>
-          add(task, 1, [resolve, reject, settings]),
-      } as Dispatcher["submitter"],
+        submitNested: (
+          task: number,
+          _snapshot: unknown,
+          settings: CallSettings,
+          resolve: Resolve,
+          reject: Reject,
+        ) => add(task, 1, [resolve, reject, settings]),
+      },
       phases: {
-        pause: (lane) => void set.move(lane, "suspended"),
-        resume: (lane) => lane.phase === "suspended" && set.move(lane, "open"),
-      } as Partial<Dispatcher["phases"]> as Dispatcher["phases"],
+        pause: (lane: Lane) => void set.move(lane, "suspended"),
+        resume: (lane: Lane) => lane.phase === "suspended" && set.move(lane, "open"),
+      },
       waiting: {
         pinned: { mayRun: (lane: Lane, call: PendingCall) => pinned.get(call) === lane.id },
         sendBeyondLimits: (call: PendingCall, to: readonly Lane[]) => call.lane = to[0]!.id,
-      } as unknown as Dispatcher["waiting"],
-    } as Dispatcher,
-    cancellation: {
-      abort: (call, reason) => {
-        aborted.push(call);
-        inFlight.reject(call, reason);
       },
-    } as Cancellation,
-    findFunction: (name) => (value) => {
-      if (name === "forever") return new Promise(() => {});
-      ran.push(value);
-      return value;
     },
-    findTask: (name) => ({
-      task: NAMES.indexOf(name),
-      isStream: false,
-      check: undefined,
-      settings: () => createSettings({ affinity: { isNested: true } }),
-    }),
-    nameOf: (task) => NAMES[task]!,
     takeResponses: () => {},
-    hasWorker: () => set.open.length > 0 || set.all.length < maxThreads,
-  });
+  } as unknown as PoolParts);
   let number = 0;
   /** A worker makes a request. Undefined: its code is not known to belong to a call. */
   const request = (

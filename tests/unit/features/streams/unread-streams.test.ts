@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
-import { whenUnread } from "../../../../src/features/calls/streams/host/unread-streams.ts";
+import type { PoolParts } from "../../../../src/api/pool/parts.ts";
+import { StreamCalls } from "../../../../src/features/calls/streams/host/stream-calls.ts";
 
 /** Calls in flight, and a watch whose interval the test runs. */
 class Watch {
@@ -11,10 +12,13 @@ class Watch {
   tick = (): void => {};
 
   start(): () => void {
-    return whenUnread(this.inFlight, (callback) => {
+    const setInterval = (callback: () => void) => {
       this.tick = callback;
       return { clear: () => void (this.isCleared = true), ref() {}, unref() {} };
-    }, () => this.unread++);
+    };
+    const { inFlight } = this;
+    const parts = { dispatcher: { inFlight }, spec: { runtime: { setInterval } } };
+    return new StreamCalls(parts as unknown as PoolParts).onUnread(() => this.unread++);
   }
 
   /** A call whose stream has a reader that has taken some items. */
@@ -27,7 +31,7 @@ class Watch {
   }
 }
 
-describe("whenUnread", () => {
+describe("the watch of unread streams", () => {
   test("calls back when nothing was read between two looks", () => {
     const watch = new Watch();
     watch.addStream();

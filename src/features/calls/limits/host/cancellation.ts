@@ -6,30 +6,18 @@
  * docs/internals/cancellation.md explains the protocol.
  */
 import { clearAbort, raiseAbort } from "../abort-epochs.ts";
+import type { PoolParts } from "../../../../api/pool/parts.ts";
+import { textOf } from "../../../../codec/kinds/errors.ts";
 import { CallEndedError, TimeoutError } from "../../../../errors.ts";
 import type { CallPart } from "../../../../host/calls/call-extra.ts";
-import {
-  type InFlight,
-  type PendingCall,
-  QUEUED_ON_HOST,
-  RUN_BY_HOST,
-} from "../../../../host/calls/in-flight.ts";
+import { type PendingCall, QUEUED_ON_HOST, RUN_BY_HOST } from "../../../../host/calls/in-flight.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
-import type { LaneSet } from "../../../../host/lanes/lane-set.ts";
-import { postAbort } from "./abort-message.ts";
-import { TimedCalls, timesOf } from "./timed-calls.ts";
+import { packReason } from "../../../../protocol/abort-reason.ts";
+import type { PackedReason } from "../../../../protocol/start-data.ts";
+import { Deadlines } from "./deadlines.ts";
 
-export interface CancellationOptions {
-  readonly inFlight: InFlight;
-  readonly lanes: LaneSet;
-  readonly abortEpochs: Int32Array<SharedArrayBuffer>;
-  readonly now: () => number;
-  /** A call that waited on the host was settled. */
-  readonly onQueuedSettled: () => void;
-  /** A call of a lane was revoked: waiting calls may go now. */
-  readonly onRevoked: () => void;
-  /** A worker continues with a call that has ended or is to end, and may have to be stopped for it. */
-  readonly onOrphaned: () => void;
+export function createCancellation(host: PoolParts): Cancellation {
+  return new Cancellation(host);
 }
 
 /** It is a part of each call whose task gets a signal. */
@@ -39,11 +27,18 @@ export class Cancellation implements CallPart {
   aborted = 0;
   /** A call is about to resolve, although its task has not ended: that is over, as if it were rejected for this reason. */
   onGivenUp: (call: PendingCall, reason: unknown) => void = () => {};
-  readonly timed: TimedCalls = new TimedCalls();
-  readonly #options: CancellationOptions;
+  readonly #host: PoolParts;
+  readonly #epochs: Int32Array<SharedArrayBuffer>;
+  #deadlines: Deadlines | undefined;
 
-  constructor(options: CancellationOptions) {
-    this.#options = options;
+  constructor(host: PoolParts) {
+    this.#host = host;
+    this.#epochs = new Int32Array(host.startData["limits"] as SharedArrayBuffer);
+  }
+
+  /** Made at first use. */
+  get deadlines(): Deadlines {
+    return this.#deadlines ??= new Deadlines(this.#host, this);
   }
 
   /** A call whose task gets a signal was made. */
@@ -54,89 +49,74 @@ export class Cancellation implements CallPart {
 
   /** It was made, or made again: earlier calls of its slot are over. */
   onRenewed({ slot, generation }: PendingCall): void {
-    clearAbort(this.#options.abortEpochs, slot, generation);
+    clearAbort(this.#epochs, slot, generation);
   }
 
   /** Its task may go on, whose synchronous code sees the abort from now on. */
   onLeftRunning({ slot, generation }: PendingCall): void {
-    raiseAbort(this.#options.abortEpochs, slot, generation);
+    raiseAbort(this.#epochs, slot, generation);
   }
 
   /** Whether a worker, or the host, has begun the call. */
   hasBegun(call: PendingCall): boolean {
     if (call.lane === RUN_BY_HOST) return true;
-    if (call.lane === QUEUED_ON_HOST) return false;
     // A lane that is being removed requeues the calls that it has not begun.
     return this.#laneOf(call)?.endpoint.tx.hasTaken(call.position) ?? false;
   }
 
   /** The reader of the call's stream wants no more. Its task is asked to end, which settles the call. */
   stopStream(call: PendingCall): void {
-    const { inFlight, onQueuedSettled, onRevoked } = this.#options;
+    const { dispatcher: { inFlight }, spec: { runtime } } = this.#host;
+    const { slot, generation, settings: { killAfterMs } } = call;
+    const extra = call.keep();
+    if (
+      extra.stream?.isOpen !== true && this.#revoke(call, () => inFlight.resolve(call, undefined))
+    ) return;
     const lane = this.#laneOf(call);
-    if (call.lane === QUEUED_ON_HOST) {
-      inFlight.resolve(call, undefined);
-      onQueuedSettled();
-    } else if (lane === undefined) {
-      return; // its worker is being removed, which settles it
-    } else if (call.extra?.stream?.isOpen === false && lane.endpoint.tx.revokeAt(call.position)) {
-      lane.load.remove(call.load);
-      inFlight.resolve(call, undefined);
-      onRevoked();
-    } else {
-      const { slot, generation, settings: { killAfterMs } } = call;
-      const times = killAfterMs === Infinity ? undefined : this.timed.watch(call);
-      if (times !== undefined && times.cancelledMs < 0) {
-        times.cancelledMs = this.#options.now();
-        this.#options.onOrphaned();
-      }
-      lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
+    if (lane === undefined) return; // its worker is being removed, which settles it
+    if (killAfterMs !== Infinity && extra.cancelledMs < 0) {
+      extra.cancelledMs = runtime.now();
+      this.deadlines.watch();
     }
+    lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
   }
 
   /** The worker of a call whose stream is cancelled is about to be stopped, so the task has ended as its reader wants. */
   endStopped(call: PendingCall): void {
-    this.#options.inFlight.leaveRunning(call);
+    const { inFlight } = this.#host.dispatcher;
+    inFlight.leaveRunning(call);
     this.onGivenUp(call, new CallEndedError());
-    this.#options.inFlight.resolve(call, undefined);
+    inFlight.resolve(call, undefined);
   }
 
   /** The caller aborts the call. */
   abort(call: PendingCall, reason: unknown): void {
     this.aborted++;
-    this.#end(call, reason, () => this.#options.inFlight.reject(call, reason));
+    this.#end(call, reason, undefined);
   }
 
   /** The call exceeds `runTimeoutMs` or `timeoutMs`. */
   expire(call: PendingCall, kind: "run" | "call"): void {
     const { runTimeoutMs, timeoutMs, timeoutValue } = call.settings;
-    const error = new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs);
-    const { inFlight } = this.#options;
     this.timedOut++;
-    this.#end(call, error, () => {
-      if (timeoutValue === undefined || call.extra?.stream?.isOpen === true) {
-        inFlight.reject(call, error);
-      } else {
-        this.onGivenUp(call, error);
-        inFlight.resolve(call, timeoutValue);
-      }
-    });
+    const value = call.extra?.stream?.isOpen === true ? undefined : timeoutValue;
+    this.#end(call, new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs), value);
   }
 
   /** The pool closes: notifies tasks that have signals, before their calls are rejected. */
-  notifyAll(reason: unknown): void {
-    const { inFlight } = this.#options;
+  onPoolEnding(reason: unknown): void {
+    const { inFlight } = this.#host.dispatcher;
     for (const call of inFlight.callsOf()) {
       inFlight.leaveRunning(call);
-      if (mustNotify(call)) {
-        const lane = this.#laneOf(call);
-        if (lane !== undefined) postAbort(lane, call.slot, call.generation, reason);
+      const lane = this.#laneOf(call);
+      if (lane !== undefined && mustNotify(call)) {
+        postAbort(lane, call.slot, call.generation, reason);
       }
     }
   }
 
-  onPoolEnding(reason: unknown): void {
-    this.notifyAll(reason);
+  onPoolEnd(): void {
+    this.#deadlines?.stop();
   }
 
   counters(): Readonly<Record<"timedOut" | "aborted", number>> {
@@ -144,48 +124,84 @@ export class Cancellation implements CallPart {
   }
 
   /**
-   * Revokes the call, or notifies its task once the call is settled. Packing a reason runs user code (getters), so
-   * nothing of the call is touched after that.
+   * Revokes the call, or notifies its task once the call is settled: with `value`, unless that is undefined. Packing a reason runs
+   * user code (getters), so nothing of the call is touched after that.
    */
-  #end(call: PendingCall, reason: unknown, settle: () => void): void {
-    const { inFlight, onQueuedSettled, onRevoked, onOrphaned, now } = this.#options;
+  #end(call: PendingCall, reason: unknown, value: unknown): void {
+    const { inFlight } = this.#host.dispatcher;
+    const { slot, generation } = call;
     const lane = this.#laneOf(call);
     const isNotified = mustNotify(call);
+    const settle = (): void => {
+      if (value === undefined) return inFlight.reject(call, reason);
+      this.onGivenUp(call, reason);
+      inFlight.resolve(call, value);
+    };
     call.extra?.stream?.drop();
+    if (this.#revoke(call, settle)) return;
+    // Without a lane, its worker may be one that is being stopped and whose thread goes on (Deno).
+    if (lane !== undefined) this.#orphan(call, lane);
+    inFlight.leaveRunning(call);
+    settle();
+    if (isNotified && lane !== undefined) postAbort(lane, slot, generation, reason);
+  }
+
+  /** Settles a call that nobody has begun, and returns true: it never runs. */
+  #revoke(call: PendingCall, settle: () => void): boolean {
+    const { waiting } = this.#host.dispatcher;
+    const lane = this.#laneOf(call);
     if (call.lane === QUEUED_ON_HOST) {
       settle();
-      onQueuedSettled();
-    } else if (lane === undefined) {
-      // Its worker may be one that is being stopped and whose thread goes on (Deno).
-      inFlight.leaveRunning(call);
-      settle();
-    } else if (lane.endpoint.tx.revokeAt(call.position)) {
-      lane.load.remove(call.load);
-      settle();
-      onRevoked();
-    } else {
-      const { slot, generation, load, settings } = call;
-      const { hardTimeoutMs, killAfterMs } = settings;
-      const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
-      const nowMs = hasEnd ? now() : 0;
-      const begunMs = timesOf(call)?.begunMs ?? -1;
-      const hardMs = (begunMs < 0 ? nowMs : begunMs) + hardTimeoutMs;
-      const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
-      const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
-      lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
-      if (hasEnd) onOrphaned();
-      inFlight.leaveRunning(call);
-      settle();
-      if (isNotified) postAbort(lane, slot, generation, reason);
+      waiting.onQueuedSettled();
+      return true;
     }
+    if (lane === undefined || !lane.endpoint.tx.revokeAt(call.position)) return false;
+    lane.load.remove(call.load);
+    settle();
+    this.#host.loop.kick();
+    return true;
+  }
+
+  /** Its worker continues with the call, and may have to be stopped for it. */
+  #orphan({ slot, generation, load, settings, extra }: PendingCall, lane: Lane): void {
+    const { hardTimeoutMs, killAfterMs } = settings;
+    const hasEnd = hardTimeoutMs !== Infinity || killAfterMs !== Infinity;
+    const nowMs = hasEnd ? this.#host.spec.runtime.now() : 0;
+    const begunMs = extra?.begunMs ?? -1;
+    const hardMs = (begunMs < 0 ? nowMs : begunMs) + hardTimeoutMs;
+    const killAtMs = Math.min(hardMs, nowMs + killAfterMs);
+    const limitMs = killAtMs === hardMs ? hardTimeoutMs : undefined;
+    lane.load.orphaned.add(slot, generation, { load, killAtMs, limitMs });
+    if (hasEnd) this.deadlines.watch();
   }
 
   #laneOf(call: PendingCall): Lane | undefined {
-    return this.#options.lanes.byId(call.lane);
+    return this.#host.dispatcher.lanes.byId(call.lane);
   }
 }
 
 /** Whether the worker of a call hears of its early end. */
 function mustNotify({ settings, extra }: PendingCall): boolean {
   return settings.hasSignal || extra?.stream !== undefined;
+}
+
+/** Tells a worker that one of its calls was aborted. */
+function postAbort(
+  lane: Pick<Lane, "access" | "postStream">,
+  slot: number,
+  generation: number,
+  reason: unknown,
+): void {
+  const post = (packed: PackedReason): boolean =>
+    lane.postStream({ heddle: "abort", slot, generation, reason: packed });
+  try {
+    post(packReason(lane.access, reason));
+  } catch {
+    // A reason that cannot be cloned is sent as text. Even that may fail.
+    try {
+      post({ value: textOf(reason) });
+    } catch {
+      // The worker is about to end.
+    }
+  }
 }

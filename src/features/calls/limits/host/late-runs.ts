@@ -4,16 +4,21 @@
  */
 import { Map } from "../../../../builtins.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
-import type { LateRuns as LateRunSink } from "../../../../host/calls/in-flight.ts";
+import type { PoolParts } from "../../../../api/pool/parts.ts";
+import { type LateRuns as LateRunSink, RUN_BY_HOST } from "../../../../host/calls/in-flight.ts";
+import type { Supervisor } from "../../../../host/workers/supervisor.ts";
+
+export function createLateRuns({ supervisor, dispatcher: { inFlight } }: PoolParts): LateRuns {
+  return inFlight.lateRuns = new LateRuns(supervisor);
+}
 
 export class LateRuns implements LateRunSink {
   /** By worker, then by call: what to do at the end of the run. */
   readonly #workers = new Map<number, Map<number, () => void>>();
-  readonly #isAlive: (workerId: number) => boolean;
+  readonly #supervisor: Supervisor;
 
-  /** `isAlive`: whether a worker, or the host in its place, is not gone. */
-  constructor(isAlive: (workerId: number) => boolean) {
-    this.#isAlive = isAlive;
+  constructor(supervisor: Supervisor) {
+    this.#supervisor = supervisor;
   }
 
   /** The worker is gone, and so are its runs. */
@@ -25,7 +30,9 @@ export class LateRuns implements LateRunSink {
 
   /** `onEnded` runs when the worker has responded to the call or is gone: at once if it is gone already. Runs no user code. */
   add(workerId: number, slot: number, generation: number, onEnded: () => void): void {
-    if (!this.#isAlive(workerId)) return onEnded();
+    const isAlive = workerId === RUN_BY_HOST ||
+      [...this.#supervisor.threads].some(({ id }) => id === workerId);
+    if (!isAlive) return onEnded();
     let runs = this.#workers.get(workerId);
     if (runs === undefined) this.#workers.set(workerId, runs = new Map());
     runs.set(keyOf(slot, generation), onEnded);

@@ -1,36 +1,37 @@
-/** Stops workers that exceed a limit. One whose thread would go on beyond `maxAbandonedThreads` stays, but gets no calls. */
+/**
+ * Stops workers that exceed a limit. On Deno, `terminate()` returns but cannot stop a thread that loops or blocks: the thread runs
+ * until its task returns, and uses a core if it loops. So the number of such abandoned threads is limited; a worker beyond that stays,
+ * but gets no calls. While there are any, hard time limits are multiplied by (abandoned threads + busy workers) / cores if that is
+ * above 1.
+ */
 import { Set } from "../../../../builtins.ts";
 import { WorkerStartError } from "../../../../errors.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
-import { AbandonedThreads } from "./abandoned-threads.ts";
 import type { Stopping, Workers } from "../../../../host/workers/feature.ts";
 
 export class StoppedWorkers implements Stopping {
   readonly #workers: Workers;
-  readonly #abandoned: AbandonedThreads;
+  readonly #abandoned = new Set<Lane>();
   /** Workers that must be stopped but cannot. */
   readonly #unstoppable = new Set<Lane>();
   #hasWarned = false;
 
   constructor(workers: Workers) {
-    const { dispatcher: { lanes }, runtime: { cores, stopsThreads }, size } = workers;
     this.#workers = workers;
-    this.#abandoned = new AbandonedThreads({
-      cores,
-      max: size.maxAbandonedThreads ?? cores,
-      canStop: stopsThreads,
-    });
-    lanes.watch((lane) => {
+    workers.dispatcher.lanes.watch((lane) => {
       if (lane.phase === "closing" || lane.phase === "gone") this.#unstoppable.delete(lane);
     });
   }
 
   get abandonedThreads(): number {
+    for (const lane of this.#abandoned) if (!isStillRunning(lane)) this.#abandoned.delete(lane);
     return this.#abandoned.size;
   }
 
   get stretch(): number {
-    return this.#abandoned.stretch(this.#workers.dispatcher.lanes.busyCount);
+    const { dispatcher: { lanes }, runtime: { cores } } = this.#workers;
+    const threads = this.abandonedThreads;
+    return threads === 0 ? 1 : Math.max(1, (threads + lanes.busyCount) / cores);
   }
 
   get occupied(): number {
@@ -38,12 +39,13 @@ export class StoppedWorkers implements Stopping {
   }
 
   stop(lane: Lane, error: Error): void {
-    const { dispatcher: { phases } } = this.#workers;
-    if (!this.#abandoned.mayStop(lane)) {
+    const { dispatcher: { phases }, runtime: { cores, stopsThreads }, size } = this.#workers;
+    const continues = !stopsThreads && isStillRunning(lane);
+    if (continues && this.abandonedThreads >= (size.maxAbandonedThreads ?? cores)) {
       this.#keep(lane, error);
       return;
     }
-    const continues = this.#abandoned.add(lane);
+    if (continues) this.#abandoned.add(lane);
     phases.end(lane, error);
     if (continues) this.#report(lane.id);
   }
@@ -75,4 +77,9 @@ export class StoppedWorkers implements Stopping {
       `${this.abandonedThreads} abandoned threads (maxAbandonedThreads)`;
     events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }
+}
+
+/** The task has returned if the worker is parked, or a response of it is unread or waits for room. */
+function isStillRunning(lane: Lane): boolean {
+  return lane.isAwake && !lane.hasBacklog && !lane.endpoint.rx.hasRecord;
 }

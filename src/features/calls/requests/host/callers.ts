@@ -7,8 +7,8 @@ import { Set } from "../../../../builtins.ts";
 import { DeadlockError } from "../../../../errors.ts";
 import { SLOT_WORD } from "../../../../lane/frame.ts";
 import { NO_CALL, UNKNOWN_CALL } from "../messages.ts";
-import type { InFlight, PendingCall } from "../../../../host/calls/in-flight.ts";
-import type { WaitingCalls } from "../../../../host/dispatch/queue/waiting-calls.ts";
+import type { PoolParts } from "../../../../api/pool/parts.ts";
+import type { PendingCall } from "../../../../host/calls/in-flight.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { unclaimedCalls } from "../../../../host/schedule/revocation.ts";
 import type { NestedCalls } from "./nested-calls.ts";
@@ -33,18 +33,13 @@ export const MAYBE = 1;
 export const SURELY = 2;
 export type Certainty = typeof NOT | typeof MAYBE | typeof SURELY;
 
-export interface CallersOptions {
-  readonly inFlight: InFlight;
-  readonly waiting: Pick<WaitingCalls, "pinned">;
-  readonly nested: NestedCalls;
-  readonly nameOf: (task: number) => string;
-}
-
 export class Callers {
-  readonly #options: CallersOptions;
+  readonly #host: PoolParts;
+  readonly #nested: NestedCalls;
 
-  constructor(options: CallersOptions) {
-    this.#options = options;
+  constructor(host: PoolParts, nested: NestedCalls) {
+    this.#host = host;
+    this.#nested = nested;
   }
 
   /** The call that makes a request; undefined: none, or it cannot be known; "over": it has ended. */
@@ -54,7 +49,7 @@ export class Callers {
       const running = this.#runningIn(lane);
       return running.length === 1 ? running[0] : undefined;
     }
-    const call = this.#options.inFlight.find(slot, generation);
+    const call = this.#host.dispatcher.inFlight.find(slot, generation);
     return call?.lane === lane.id ? call : "over";
   }
 
@@ -83,7 +78,7 @@ export class Callers {
 
   /** The same if that is not certain: nothing has happened in its worker for `waitedMs`. */
   unsureError(request: HostRequest, blocked: BlockedHost, waitedMs: number): DeadlockError {
-    const others = this.#runningIn(request.lane).map(({ row }) => this.#options.nameOf(row - 1));
+    const others = this.#runningIn(request.lane).map((call) => this.#nameOf(call));
     return new DeadlockError(
       `${blocked.chain} → ${
         describe(request)
@@ -133,22 +128,26 @@ export class Callers {
    * Undefined: it does not wait for one of these.
    */
   #pathOf(request: Omit<Caller, "isSync">, blocked?: BlockedHost): string[] | undefined {
-    const { nested, nameOf } = this.#options;
     const path: string[] = [];
     const caller = this.of(request);
     let call = caller === "over" ? undefined : caller;
     while (call !== undefined) {
       const awaiting = findBlocked(blocked, call);
       if (awaiting !== undefined) return [awaiting.chain, ...path];
-      path.unshift(nameOf(call.row - 1));
-      call = nested.of(call)?.parent;
+      path.unshift(this.#nameOf(call));
+      call = this.#nested.of(call)?.parent;
     }
     return blocked === undefined ? path : undefined;
   }
 
+  #nameOf({ row }: PendingCall): string {
+    const { sources } = this.#host.spec;
+    return sources[(row - 1) % sources.length]?.name ?? "?";
+  }
+
   #isCallAwaited(call: PendingCall, blocked: BlockedHost, seen: Set<PendingCall>): Certainty {
     if (findBlocked(blocked, call) !== undefined) return SURELY;
-    const made = this.#options.nested.of(call);
+    const made = this.#nested.of(call);
     if (made === undefined || seen.has(call)) return NOT;
     seen.add(call);
     if (made.isSync && this.#isThreadAwaited(made.lane, blocked, seen)) return SURELY;
@@ -166,7 +165,7 @@ export class Callers {
 
   /** Whether the host waits for a call that this worker runs, or that no other may run. */
   #isThreadAwaited(lane: Lane, blocked: BlockedHost, seen: Set<PendingCall>): boolean {
-    const { pinned } = this.#options.waiting;
+    const { pinned } = this.#host.dispatcher.waiting;
     for (let at: BlockedHost | undefined = blocked; at !== undefined; at = at.outer) {
       if (at.isOver()) continue;
       if (at.call.lane === lane.id || pinned?.mayRun(lane, at.call, true) === true) return true;
@@ -182,7 +181,7 @@ export class Callers {
     const waiting = new Set(
       unclaimedCalls(tx).map((index) => tx.memory.i32[(index >> 2) + SLOT_WORD]),
     );
-    return this.#options.inFlight.callsOf(lane.id).filter(({ slot }) => !waiting.has(slot));
+    return this.#host.dispatcher.inFlight.callsOf(lane.id).filter(({ slot }) => !waiting.has(slot));
   }
 }
 

@@ -6,14 +6,17 @@
  * microtask, or by `takeAll` while the host blocks.
  */
 import { Map, Promise, Set } from "../../../../builtins.ts";
-import type { Codec } from "../../../../codec/codec.ts";
+import type { PoolParts } from "../../../../api/pool/parts.ts";
 import type { AnyCallback } from "../callback-value.ts";
 import {
   CallbackEndedError,
   CallEndedError,
   HeddleError,
   PoolClosedError,
+  ProtocolError,
+  UnknownFunctionError,
 } from "../../../../errors.ts";
+import { DESCRIPTOR_WORD, GENERATION_WORD, SLOT_WORD, TASK_WORD } from "../../../../lane/frame.ts";
 import { RESULT_NAME } from "../../../../lane/snapshot.ts";
 import {
   type Packed,
@@ -22,7 +25,7 @@ import {
   StandaloneValues,
   toSnapshot,
 } from "../../../../lane/standalone-values.ts";
-import { NO_CALL, type RequestHeader, type RequestMessage } from "../messages.ts";
+import { NO_CALL, type RequestHeader, type RequestMessage, unpackNumber } from "../messages.ts";
 import type { Departure } from "../../../../realm/handles.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
 import { dropArguments } from "../../../../host/calls/feature.ts";
@@ -30,28 +33,14 @@ import { noCaller } from "../../../../host/calls/caller-context.ts";
 import { CallerPart } from "./caller-part.ts";
 import { Departures } from "../../../../host/calls/departures.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../../../../host/calls/in-flight.ts";
-import type { Dispatcher } from "../../../../host/dispatch/dispatcher.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
-import type { Cancellation } from "../../limits/host/cancellation.ts";
+import { didYouMean } from "../../../../option-checks.ts";
+import { type Cancellation, createCancellation } from "../../limits/host/cancellation.ts";
 import { type BlockedHost, Callers, MAYBE, NOT, SURELY } from "./callers.ts";
 import { NestedCalls } from "./nested-calls.ts";
-import { NestedRequests, type NestedRequestsOptions } from "./nested-requests.ts";
+import { NestedRequests } from "./nested-requests.ts";
 import { capturePassing } from "./passing-values.ts";
 import type { HostRequest, TakenRequest } from "./request.ts";
-
-export interface HostRequestsOptions extends Omit<NestedRequestsOptions, "nested"> {
-  readonly codec: Codec;
-  readonly dispatcher: Dispatcher;
-  readonly cancellation: Cancellation;
-  /** The function of this name for workers, or the error for a name that has none. */
-  readonly findFunction: (name: string) => AnyCallback | HeddleError;
-  /** Takes all responses. */
-  readonly takeResponses: () => void;
-  /** Whether a worker takes calls, is starting, or may be started. */
-  readonly hasWorker: () => boolean;
-  /** Whether no more nested calls are made: the pool has ended. Hooks of workers that close may call functions still. */
-  readonly isClosed: () => boolean;
-}
 
 /** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
 const MAX_IDLE_CHECKS = 500;
@@ -70,8 +59,13 @@ interface OpenRequest extends TakenRequest {
   idleChecks: number;
 }
 
+export function createRequests(host: PoolParts): HostRequests {
+  return new HostRequests(host);
+}
+
 export class HostRequests {
-  readonly #options: HostRequestsOptions;
+  readonly #host: PoolParts;
+  readonly #cancellation: Cancellation;
   readonly #nested: NestedCalls;
   readonly #callers: Callers;
   readonly #nestedRequests: NestedRequests;
@@ -86,20 +80,15 @@ export class HostRequests {
   #isScheduled = false;
   #blocked: BlockedHost | undefined;
 
-  constructor(options: HostRequestsOptions) {
-    const { codec, dispatcher, cancellation } = options;
-    const { inFlight, submitter, waiting } = dispatcher;
-    this.#options = options;
+  constructor(host: PoolParts) {
+    const { codec, dispatcher: { submitter, waiting } } = host;
+    this.#host = host;
+    this.#cancellation = host.part(createCancellation);
     this.#values = new StandaloneValues(codec);
-    const soon = (f: () => void): void => this.#later(f);
-    this.#nested = new NestedCalls({ submitter, cancellation, soon });
-    this.#callers = new Callers({
-      inFlight,
-      waiting,
-      nested: this.#nested,
-      nameOf: options.nameOf,
-    });
-    this.#nestedRequests = new NestedRequests({ ...options, nested: this.#nested });
+    this.#nested = new NestedCalls(submitter, this.#cancellation, (f) => this.#later(f));
+    this.#callers = new Callers(host, this.#nested);
+    this.#nestedRequests = new NestedRequests(host, this.#nested);
+    waiting.hasWorker = () => host.hasWorker;
   }
 
   /**
@@ -107,13 +96,13 @@ export class HostRequests {
    * worker can begin is rejected at once. `chain` names it in messages: "pool.sync.f()".
    */
   whileBlocked(call: PendingCall, chain: string, isOver: () => boolean, wait: () => void): void {
-    const { hasWorker, cancellation, dispatcher: { lanes } } = this.#options;
+    const { lanes } = this.#host.dispatcher;
     const outer = this.#blocked;
     this.#blocked = { call, chain, isOver, outer };
     if (lanes.suspended > 0) {
       const waits = this.#findAwaited();
-      if (waits !== undefined || !hasWorker()) {
-        cancellation.abort(call, this.#callers.stuckError(chain, waits));
+      if (waits !== undefined || !this.#host.hasWorker) {
+        this.#cancellation.abort(call, this.#callers.stuckError(chain, waits));
       }
     }
     if (this.#open.size > 0) this.#letBegin();
@@ -129,13 +118,36 @@ export class HostRequests {
   check(): void {
     const blocked = this.#blocked;
     if (blocked === undefined || this.#open.size === 0) return;
-    const { lanes } = this.#options.dispatcher;
+    const { lanes } = this.#host.dispatcher;
     for (const request of this.#open) {
       if (!request.isHeld) continue;
       if (lanes.all.includes(request.lane)) this.#checkHeld(request, blocked);
       else this.#checkStart(request, blocked);
     }
     this.#letBegin();
+  }
+
+  /** Reads and releases a record. Runs no code of the program. */
+  read(lane: Lane, index: number): void {
+    const { endpoint } = lane;
+    const { i32 } = endpoint.rx.memory;
+    const word = index >> 2;
+    const id = {
+      slot: i32[word + SLOT_WORD]!,
+      generation: i32[word + GENERATION_WORD]!,
+      ...unpackNumber(i32[word + TASK_WORD]!),
+    };
+    endpoint.decoder.declared = undefined;
+    let values: unknown[] = [];
+    let failure: unknown;
+    try {
+      values = endpoint.readValues(index, i32[word + DESCRIPTOR_WORD]!);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      failure = error;
+    }
+    if (endpoint.rx.release()) lane.wakeForSpace();
+    this.onRecord(lane, id, values, failure);
   }
 
   /**
@@ -171,7 +183,7 @@ export class HostRequests {
       const { isSync } = message;
       this.onRecord(lane, { slot: NO_CALL, generation: 0, number, isSync }, values);
     } else {
-      this.#options.takeResponses(); // its request among them
+      this.#host.takeResponses(); // its request among them
       this.takeAll();
       const [reason] = this.#values.reader.read(toSnapshot(message.reason));
       this.#nested.abort(lane, message.request, reason);
@@ -215,15 +227,15 @@ export class HostRequests {
 
   #handle(request: TakenRequest): void {
     const { lane, isSync, header: [target], nested } = request;
-    if (isSync) this.#options.dispatcher.phases.pause(lane);
+    if (isSync) this.#host.dispatcher.phases.pause(lane);
     if (target !== "task") return this.#callFunction(request);
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
       this.#nested.end(nested);
       this.#answer(request, isThrown, value, true);
     };
-    if (this.#options.isClosed()) return settle(true, new PoolClosedError());
-    const isStuck = isSync && !this.#options.hasWorker();
+    if (this.#host.isOver) return settle(true, new PoolClosedError());
+    const isStuck = isSync && !this.#host.hasWorker;
     this.#nestedRequests.call(
       request,
       nested,
@@ -239,7 +251,7 @@ export class HostRequests {
     this.#open.add(request);
     const blocked = this.#blocked;
     if (blocked === undefined) return this.#begin(request);
-    const isStuck = request.isSync && !this.#options.hasWorker();
+    const isStuck = request.isSync && !this.#host.hasWorker;
     const isAwaited = request.isSync && this.#callers.isAwaited(request, blocked) === SURELY;
     if (isStuck || isAwaited) {
       this.#fail(request, this.#callers.cycleError(request, blocked));
@@ -286,7 +298,7 @@ export class HostRequests {
 
   /** The call of a host that blocks may begin where calls wait for the host: they do not count for the limits of workers. */
   #letBegin(): void {
-    const { dispatcher: { lanes, waiting } } = this.#options;
+    const { dispatcher: { lanes, waiting } } = this.#host;
     for (let at = this.#blocked; at !== undefined; at = at.outer) {
       if (at.isOver() || at.call.lane !== QUEUED_ON_HOST) continue;
       const asking = lanes.open.filter((lane) => this.#asks(lane));
@@ -296,11 +308,11 @@ export class HostRequests {
 
   /** A worker that starts has made a request that is held. It may be the reason why no worker becomes ready. */
   #checkStart(request: OpenRequest, { call, chain }: BlockedHost): void {
-    const { cancellation, dispatcher: { lanes } } = this.#options;
+    const { lanes } = this.#host.dispatcher;
     const isAwaited = lanes.all.length === 0 && call.lane === QUEUED_ON_HOST;
     request.idleChecks = isAwaited ? request.idleChecks + 1 : 0;
     if (request.idleChecks < MAX_START_CHECKS) return;
-    cancellation.abort(call, this.#callers.loadingError(chain, request));
+    this.#cancellation.abort(call, this.#callers.loadingError(chain, request));
   }
 
   #asks(lane: Lane): boolean {
@@ -318,8 +330,13 @@ export class HostRequests {
   }
 
   #functionOf({ header: [target, which], callbacks }: TakenRequest): AnyCallback | HeddleError {
-    if (target === "function") return this.#options.findFunction(String(which));
-    return callbacks?.[which as number] ?? new CallbackEndedError();
+    if (target !== "function") return callbacks?.[which as number] ?? new CallbackEndedError();
+    const functions = this.#host.spec.options.hostFunctions ?? {};
+    const name = String(which);
+    const f = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    if (typeof f === "function") return f as AnyCallback;
+    const known = Object.keys(functions).filter((key) => typeof functions[key] === "function");
+    return new UnknownFunctionError(name, known, didYouMean(name, known));
   }
 
   #run(request: OpenRequest, f: AnyCallback): void {
@@ -357,7 +374,7 @@ export class HostRequests {
     value: unknown,
     passes = false,
   ): void {
-    if (isSync) this.#options.dispatcher.phases.resume(lane);
+    if (isSync) this.#host.dispatcher.phases.resume(lane);
     const post = (packed: Packed, isThrown: boolean): boolean => {
       const message = {
         heddle: "answer",

@@ -14,22 +14,10 @@ import type { Lane } from "../../../../host/lanes/lane.ts";
 import { CallerPart, callerPartOf } from "./caller-part.ts";
 import type { HostRequest, Nested } from "./request.ts";
 
-export interface NestedCallsOptions {
-  readonly submitter: Submitter;
-  readonly cancellation: Cancellation;
-  /** Runs a function soon, without the host's event loop if that is blocked. */
-  readonly soon: (f: () => void) => void;
-}
-
-/** What is called, and how. */
-interface Made {
-  readonly task: number;
-  readonly snapshot: Snapshot;
-  readonly settings: CallSettings;
-}
-
 export class NestedCalls {
-  readonly #options: NestedCallsOptions;
+  readonly #submitter: Submitter;
+  readonly #cancellation: Cancellation;
+  readonly #soon: (f: () => void) => void;
   readonly #all = new Set<Nested>();
   /** By the call itself: entries are removed when it is settled, before its slot is used again. */
   readonly #calls = new Map<PendingCall, Nested>();
@@ -39,14 +27,12 @@ export class NestedCalls {
   /** By parent: what it has asked for. */
   readonly #children = new Map<PendingCall, Set<Nested>>();
 
-  constructor(options: NestedCallsOptions) {
-    this.#options = options;
-    options.cancellation.onGivenUp = (call, reason) => this.#abortChildren(call, reason);
-  }
-
-  /** Calls asked for and not settled. */
-  get size(): number {
-    return this.#all.size;
+  /** `soon` runs a function soon, without the host's event loop if that is blocked. */
+  constructor(submitter: Submitter, cancellation: Cancellation, soon: (f: () => void) => void) {
+    this.#submitter = submitter;
+    this.#cancellation = cancellation;
+    this.#soon = soon;
+    cancellation.onGivenUp = (call, reason) => this.#abortChildren(call, reason);
   }
 
   /** Who has made a nested call; undefined for any other. */
@@ -86,13 +72,20 @@ export class NestedCalls {
   }
 
   /** Makes the call. Settles by `resolve` or `reject`, which must call `end`. */
-  make(nested: Nested, { task, snapshot, settings }: Made, resolve: Resolve, reject: Reject): void {
+  make(
+    nested: Nested,
+    task: number,
+    snapshot: Snapshot,
+    settings: CallSettings,
+    resolve: Resolve,
+    reject: Reject,
+  ): void {
     const { refusal } = nested;
     if (refusal !== undefined) {
       snapshot.departures?.forEach((departure) => departure.end());
       return reject(refusal.reason);
     }
-    const call = this.#options.submitter.submitNested(task, snapshot, settings, resolve, reject);
+    const call = this.#submitter.submitNested(task, snapshot, settings, resolve, reject);
     if (nested.isOver) return; // settled while it was made
     callerPartOf(call).context = nested.context;
     nested.call = call;
@@ -136,7 +129,7 @@ export class NestedCalls {
     const { call } = nested;
     nested.refusal ??= { reason };
     // Aborting one may run code that ends others.
-    if (call !== undefined && !nested.isOver) this.#options.cancellation.abort(call, reason);
+    if (call !== undefined && !nested.isOver) this.#cancellation.abort(call, reason);
   }
 
   /** What `parent` has asked for. From the first one on, its end is noticed. */
@@ -178,7 +171,7 @@ export class NestedCalls {
     const children = this.#leaveChildren(parent, false);
     if (children === undefined || children.size === 0) return;
     // Notifying tasks may run code of the program, and this call is being settled.
-    this.#options.soon(() => {
+    this.#soon(() => {
       for (const child of children) if (!child.isOver) this.#abort(child, reason);
     });
   }

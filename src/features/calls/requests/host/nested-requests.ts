@@ -1,11 +1,13 @@
 /** Makes the nested calls that workers request. */
-import { Promise } from "../../../../builtins.ts";
-import type { Signature } from "../../../../codec/declared.ts";
+import { Map, Promise } from "../../../../builtins.ts";
+import { unknownTask } from "../../../../api/calls/call-proxy.ts";
+import { mergeOptions } from "../../../../api/options/call-options.ts";
+import type { PoolParts } from "../../../../api/pool/parts.ts";
 import { HeddleError, InvalidArgumentError } from "../../../../errors.ts";
-import { ARGUMENTS, type Snapshot, type SnapshotEncoder } from "../../../../lane/snapshot.ts";
+import { ARGUMENTS } from "../../../../lane/snapshot.ts";
 import type { NestedSettings } from "../messages.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
-import type { CallSettings } from "../../../../host/calls/call-settings.ts";
+import { type CallSettings, createSettings } from "../../../../host/calls/call-settings.ts";
 import { noCaller } from "../../../../host/calls/caller-context.ts";
 import type { Reject, Resolve } from "../../../../host/calls/in-flight.ts";
 import { withContext } from "../../../../host/calls/with-context.ts";
@@ -14,32 +16,20 @@ import { capturePassing } from "./passing-values.ts";
 import type { Nested, TakenRequest } from "./request.ts";
 
 /** A task as nested calls find it. */
-export interface NestedTask {
+interface NestedTask {
   readonly task: number;
-  readonly isStream: boolean;
-  /** Checks the first argument, if the host does that. May return a promise. */
-  readonly check: ((value: unknown) => unknown) | undefined;
-  /** The settings of a call with these options, made by a call of this priority. */
-  settings(given: NestedSettings | undefined, priority: number): CallSettings;
-}
-
-export interface NestedRequestsOptions {
-  /** Encodes arguments for lanes. */
-  readonly snapshots: SnapshotEncoder;
-  readonly signatures: readonly (Signature | undefined)[];
-  readonly hasContext: boolean;
-  readonly nested: NestedCalls;
-  /** The task of this name, or the error for a name that has none. */
-  readonly findTask: (name: string) => NestedTask | HeddleError;
-  /** The name of a task, for messages. */
-  readonly nameOf: (task: number) => string;
+  /** The settings of its last call without options. */
+  plain: CallSettings | undefined;
 }
 
 export class NestedRequests {
-  readonly #options: NestedRequestsOptions;
+  readonly #host: PoolParts;
+  readonly #nested: NestedCalls;
+  readonly #tasks = new Map<string, NestedTask>();
 
-  constructor(options: NestedRequestsOptions) {
-    this.#options = options;
+  constructor(host: PoolParts, nested: NestedCalls) {
+    this.#host = host;
+    this.#nested = nested;
   }
 
   /**
@@ -55,9 +45,10 @@ export class NestedRequests {
     reject: Reject,
   ): void {
     const { header: [, which] } = request;
-    const found = this.#options.findTask(String(which));
+    const found = this.#find(String(which));
     if (found instanceof HeddleError) return reject(found);
-    if (found.isStream) {
+    const { isStream, check } = this.#host.spec.tasks[found.task]!;
+    if (isStream) {
       return reject(
         new InvalidArgumentError(`"${which}" is a generator, whose items a task cannot get.`),
       );
@@ -71,7 +62,6 @@ export class NestedRequests {
       }
     };
     const { args } = request;
-    const { check } = found;
     if (check === undefined) return send(args);
     const checkAndSend = (): void => {
       const [first, ...others] = args;
@@ -89,25 +79,50 @@ export class NestedRequests {
     else (nested.context ?? noCaller).run(checkAndSend);
   }
 
+  #find(name: string): NestedTask | HeddleError {
+    let found = this.#tasks.get(name);
+    if (found !== undefined) return found;
+    const { sources } = this.#host.spec;
+    const task = sources.findIndex((source) => source.name === name);
+    if (task < 0) return unknownTask(name, sources.map((source) => source.name));
+    this.#tasks.set(name, found = { task, plain: undefined });
+    return found;
+  }
+
   #send(
     { header: [, , given, context] }: TakenRequest,
-    { task, settings }: NestedTask,
+    found: NestedTask,
     nested: Nested,
     args: readonly unknown[],
     resolve: Resolve,
     reject: Reject,
   ): void {
-    const snapshot = this.#capture(task, args, context);
-    const made = { task, snapshot, settings: settings(given, nested.priority) };
-    this.#options.nested.make(nested, made, resolve, reject);
-  }
-
-  #capture(task: number, args: readonly unknown[], context: unknown): Snapshot {
-    const { snapshots, signatures, hasContext } = this.#options;
-    const declared = signatures[task]?.args;
-    const sent = hasContext ? withContext(args, context, declared?.length ?? 0) : args;
+    const { spec: { options, signatures }, snapshots } = this.#host;
+    const declared = signatures[found.task]?.args;
+    const sent = options.capture === undefined
+      ? args
+      : withContext(args, context, declared?.length ?? 0);
     const snapshot = capturePassing(snapshots, sent, ARGUMENTS, declared);
     snapshot.departures?.forEach((departure) => departure.closeOrigin());
-    return snapshot;
+    const settings = this.#settingsOf(found, given, nested.priority);
+    this.#nested.make(nested, found.task, snapshot, settings, resolve, reject);
+  }
+
+  /** The settings of a call with these options, made by a call of this priority. */
+  #settingsOf(
+    found: NestedTask,
+    given: NestedSettings | undefined,
+    parentPriority: number,
+  ): CallSettings {
+    const { tasks, options: { hardTimeoutMs, balancer } } = this.#host.spec;
+    const own = tasks[found.task]!.settings;
+    const merged = given === undefined ? own : mergeOptions(own, given);
+    // The balancer "fifo" ignores priorities.
+    const priority = balancer === "fifo" ? 0 : merged.priority ?? parentPriority;
+    if (given === undefined && found.plain?.priority === priority) return found.plain;
+    const affinity = { isNested: true } as const;
+    const settings = createSettings({ hardTimeoutMs, ...merged, priority, affinity });
+    if (given === undefined) found.plain = settings;
+    return settings;
   }
 }

@@ -100,7 +100,7 @@ let pool: ReturnType<typeof createCalls> | undefined;
  * ```ts
  * import { currentPool } from "heddle/task";
  *
- * const pool = currentPool<typeof import("../../../../api/calls/tasks.ts")>();
+ * const pool = currentPool<typeof import("./tasks.ts")>();
  *
  * export async function sum(from: number, to: number): Promise<number> {
  *   if (to - from < 1000) return sumOf(from, to);

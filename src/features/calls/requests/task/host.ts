@@ -81,7 +81,7 @@ let syncCalls: Host["sync"] | undefined;
  * @example
  * ```ts
  * import { host } from "heddle/task";
- * import type { functions } from "../../../../api/tasks/main.ts";
+ * import type { functions } from "./main.ts";
  *
  * const { call } = host.typed<typeof functions>();
  * export async function price(id: string) {

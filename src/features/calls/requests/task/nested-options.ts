@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "../../../../errors.ts";
 import { anySignal } from "../../limits/host/any-signal.ts";
 import type { CallOptions } from "../../../../api/options/call-option-types.ts";
 import { settingsOf } from "../../../../api/options/call-options.ts";
-import { limitOptions } from "../../limits/host/limit-options.ts";
+import { limitOptions } from "../../limits/task.ts";
 import { checkKeys, isRecord } from "../../../../option-checks.ts";
 
 /** Options of the calls made through `currentPool().call.f.with`. They override those of the task. */

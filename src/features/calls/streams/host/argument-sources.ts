@@ -1,69 +1,47 @@
 /** Arguments that are streams: the host's side. docs/internals/streams.md explains the protocol. */
+import type { PoolParts } from "../../../../api/pool/parts.ts";
 import { Codec } from "../../../../codec/codec.ts";
 import { StreamClosedError } from "../../../../errors.ts";
-import { packReason } from "../../../../protocol/abort-reason.ts";
-import { ItemBatch } from "../item-batch.ts";
-import { SnapshotEncoder } from "../../../../lane/snapshot.ts";
-import type {
-  ArgumentMessage,
-  PackedItems,
-  PackedReason,
-  StreamId,
-} from "../../../../protocol/start-data.ts";
-import type { Runtime } from "../../../../runtimes/runtime.ts";
-import { HIGH_WATER_MARK } from "../limits.ts";
-import { CallSources } from "../call-sources.ts";
-import { type AnyIterator, StreamProducer } from "../stream-producer.ts";
-import { Departures } from "../../../../host/calls/departures.ts";
-import type { Lane } from "../../../../host/lanes/lane.ts";
 import type { CallPart } from "../../../../host/calls/call-extra.ts";
-import type { InFlight, PendingCall } from "../../../../host/calls/in-flight.ts";
+import { Departures } from "../../../../host/calls/departures.ts";
+import type { PendingCall } from "../../../../host/calls/in-flight.ts";
+import type { Lane } from "../../../../host/lanes/lane.ts";
+import { SnapshotEncoder } from "../../../../lane/snapshot.ts";
+import { packReason } from "../../../../protocol/abort-reason.ts";
+import type { ArgumentMessage, PackedReason, StreamId } from "../../../../protocol/start-data.ts";
+import { CallSources } from "../call-sources.ts";
+import { ItemBatch } from "../item-batch.ts";
+import { HIGH_WATER_MARK } from "../limits.ts";
+import { type AnyIterator, type BatchWriter, StreamProducer } from "../stream-producer.ts";
 
-export interface ArgumentSourcesOptions {
-  readonly runtime: Runtime;
-  readonly inFlight: InFlight;
-  /** Maximum bytes of one item. */
-  readonly maxPayloadBytes: number;
+/** Batches up to this size are copied; larger ones are given away as a whole. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
+/** A call with streams among its arguments is being made. Its caller is on the stack. */
+export function attachSources(call: PendingCall, host: PoolParts): void {
+  call.keep().add(new LaneSources(host, call.settings.streams!));
 }
 
-export class ArgumentSources {
-  readonly #options: ArgumentSourcesOptions;
-
-  constructor(options: ArgumentSourcesOptions) {
-    this.#options = options;
+/** A worker wants items, or no more of them. */
+export function onArgumentMessage(lane: Lane, message: ArgumentMessage, host: PoolParts): void {
+  const { slot, generation, index } = message;
+  const { dispatcher: { inFlight }, spec: { runtime } } = host;
+  const call = inFlight.find(slot, generation);
+  const sources = call?.lane === lane.id ? call.extra?.find(LaneSources) : undefined;
+  if (sources !== undefined) {
+    const producer = sources.senderOf(lane, message)?.producer;
+    if (message.heddle === "cancel") producer?.cancel();
+    else producer?.acknowledge(message.batches);
+  } else if (message.heddle === "credit") {
+    const reason = packReason(runtime, new StreamClosedError());
+    lane.postStream({ heddle: "end", slot, generation, index, reason, isOfReturn: false });
   }
-
-  /** The call is being made with these streams among its arguments. Its caller is on the stack. */
-  attach(call: PendingCall, sources: readonly AnyIterator[]): void {
-    call.keep().add(new LaneSources(sources, this.#options));
-  }
-
-  /** A worker wants items, or no more of them. */
-  onMessage(lane: Lane, message: ArgumentMessage): void {
-    const { slot, generation, index } = message;
-    const call = this.#options.inFlight.find(slot, generation);
-    const sources = call?.lane === lane.id ? call.extra?.find(LaneSources) : undefined;
-    if (sources !== undefined) {
-      sources.onMessage(lane, message);
-    } else if (message.heddle === "credit") {
-      const reason = packReason(this.#options.runtime, new StreamClosedError());
-      lane.postStream({ heddle: "end", slot, generation, index, reason, isOfReturn: false });
-    }
-  }
-}
-
-/** A stream that the worker has asked for. */
-interface LaneSender {
-  readonly producer: StreamProducer;
-  /** Tells the worker that the call is over. */
-  readonly abandon: () => void;
 }
 
 /** The argument streams of one call. */
 class LaneSources implements CallPart {
   readonly isOnce = true;
   readonly needsWorker = true;
-  readonly #options: ArgumentSourcesOptions;
   readonly #sources: CallSources<LaneSender>;
   /** Set by the first request, and the same for all. */
   #lane!: Lane;
@@ -71,94 +49,76 @@ class LaneSources implements CallPart {
   /** What its items have carried. */
   readonly #departures = new Departures();
 
-  constructor(sources: readonly AnyIterator[], options: ArgumentSourcesOptions) {
-    this.#options = options;
+  constructor(host: PoolParts, sources: readonly AnyIterator[]) {
     this.#sources = new CallSources([...sources], {
-      runtime: options.runtime,
-      open: (index, source, run) => this.#open({ ...this.#id, index }, source, run),
-      end,
+      runtime: host.spec.runtime,
+      open: (index, iterator, run) => {
+        const id = { ...this.#id, index };
+        const onEnd = (): void => this.#sources.forget(index);
+        return new LaneSender(host, this.#lane, id, this.#departures, { iterator, run, onEnd });
+      },
+      end: (sender) => sender.end(),
     });
   }
 
-  onMessage(lane: Lane, message: ArgumentMessage): void {
-    const { slot, generation, index } = message;
+  senderOf(lane: Lane, { slot, generation, index }: StreamId): LaneSender | undefined {
     this.#lane = lane;
     this.#id = { slot, generation };
-    const producer = this.#sources.senderOf(index)?.producer;
-    if (message.heddle === "cancel") producer?.cancel();
-    else producer?.acknowledge(message.batches);
+    return this.#sources.senderOf(index);
   }
 
   onOver(): void {
     this.#sources.onOver();
     this.#departures.end();
   }
+}
 
-  #open(id: StreamId, iterator: AnyIterator, run: (work: () => void) => void): LaneSender {
-    const { runtime, maxPayloadBytes } = this.#options;
-    const lane = this.#lane;
-    const post = (reason?: PackedReason, isOfReturn = false): void =>
-      void lane.postStream({ heddle: "end", ...id, reason, isOfReturn });
-    const onEnd = (isThrown: boolean, value: unknown, isOfReturn: boolean): void => {
-      this.#sources.forget(id.index);
-      try {
-        post(isThrown ? packReason(runtime, value) : undefined, isOfReturn);
-      } catch (error) {
-        post(packReason(runtime, error), isOfReturn);
-      }
-    };
-    const producer = new StreamProducer({
+/** Sends the batches of one argument stream, which the worker has asked for, by messages. */
+class LaneSender implements BatchWriter {
+  readonly isFull = false;
+  readonly producer: StreamProducer;
+  readonly #host: PoolParts;
+  readonly #lane: Lane;
+  readonly #id: StreamId;
+  readonly #departures: Departures;
+  readonly #codec: Codec;
+  readonly #batch: ItemBatch;
+  /** Key lists sent so far. */
+  #keyLists = 0;
+
+  constructor(
+    host: PoolParts,
+    lane: Lane,
+    id: StreamId,
+    departures: Departures,
+    { iterator, run, onEnd }: {
+      readonly iterator: AnyIterator;
+      readonly run: (work: () => void) => void;
+      readonly onEnd: () => void;
+    },
+  ) {
+    const { runtime, options: { maxPayloadBytes } } = host.spec;
+    this.#host = host;
+    this.#lane = lane;
+    this.#id = id;
+    this.#departures = departures;
+    // Of its own: messages are not in order with the key lists that the ring announces.
+    this.#codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: false });
+    this.#batch = new ItemBatch(new SnapshotEncoder(this.#codec, 0));
+    this.producer = new StreamProducer({
       iterator,
       highWaterMark: HIGH_WATER_MARK,
       now: runtime.now,
       macrotask: runtime.macrotask,
       run,
       onPause: () => {},
-      onEnd,
-      writer: new ItemWriter(lane, id, this.#departures, runtime, maxPayloadBytes),
+      onEnd: (isThrown, value, isOfReturn) => {
+        onEnd();
+        if (isThrown) this.#fail(value, isOfReturn);
+        else this.#postEnd(undefined, isOfReturn);
+      },
+      writer: this,
     });
-    return { producer, abandon: () => post(packReason(runtime, new StreamClosedError())) };
-  }
-}
-
-/**
- * Ends a source whose call is over. A task that still reads it is told first: an iterator may take long to end, and its end
- * must not look like the end of its items. A reader that wants no more items awaits the iterator.
- */
-function end({ producer, abandon }: LaneSender): void {
-  if (!producer.isCancelled) abandon();
-  producer.cancel();
-}
-
-/** Batches up to this size are copied; larger ones are given away as a whole. */
-const MAX_COPIED_BYTES = 64 * 1024;
-
-/** Sends the batches of one argument stream by messages. */
-class ItemWriter {
-  readonly isFull = false;
-  readonly #lane: Lane;
-  readonly #id: StreamId;
-  readonly #departures: Departures;
-  readonly #codec: Codec;
-  readonly #snapshots: SnapshotEncoder;
-  readonly #batch: ItemBatch;
-  /** Key lists sent so far. */
-  #keyLists = 0;
-
-  constructor(
-    lane: Lane,
-    id: StreamId,
-    departures: Departures,
-    access: Runtime,
-    maxPayloadBytes: number,
-  ) {
-    this.#lane = lane;
-    this.#id = id;
-    this.#departures = departures;
-    // Of its own: messages are not in order with the key lists that the ring announces.
-    this.#codec = new Codec({ access, origin: 0, maxPayloadBytes, allowsBorrow: false });
-    this.#snapshots = new SnapshotEncoder(this.#codec, 0);
-    this.#batch = new ItemBatch(this.#snapshots);
   }
 
   add(item: unknown): number {
@@ -188,15 +148,31 @@ class ItemWriter {
     } finally {
       this.#batch.clear();
     }
-    const items: PackedItems = {
-      count,
-      buffer,
-      end,
-      bytes,
-      attachments,
-      keyLists: this.#takeKeyLists(),
-    };
+    const keyLists = this.#takeKeyLists();
+    const items = { count, buffer, end, bytes, attachments, keyLists };
     this.#lane.postStream({ heddle: "items", ...this.#id, items }, transfer);
+  }
+
+  /**
+   * The call is over. A task that still reads the stream is told first: an iterator may take long to end, and its end must not look
+   * like the end of its items. A reader that wants no more items awaits the iterator.
+   */
+  end(): void {
+    if (!this.producer.isCancelled) this.#fail(new StreamClosedError(), false);
+    this.producer.cancel();
+  }
+
+  #fail(error: unknown, isOfReturn: boolean): void {
+    const { runtime } = this.#host.spec;
+    try {
+      this.#postEnd(packReason(runtime, error), isOfReturn);
+    } catch (refusal) {
+      this.#postEnd(packReason(runtime, refusal), isOfReturn);
+    }
+  }
+
+  #postEnd(reason: PackedReason | undefined, isOfReturn: boolean): void {
+    this.#lane.postStream({ heddle: "end", ...this.#id, reason, isOfReturn });
   }
 
   #takeKeyLists(): readonly unknown[] | undefined {

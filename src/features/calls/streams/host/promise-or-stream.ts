@@ -1,20 +1,24 @@
 /** What calls return whose results are streams, or may turn out to be. */
 import { Promise, WeakMap } from "../../../../builtins.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
-import { type MakeCall, type StreamParts, streamsOf } from "../../../../api/calls/feature.ts";
+import type { MakeCall, StreamParts } from "../../../../api/calls/feature.ts";
 import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
 import { ResultStream } from "./result-stream.ts";
-import type { StreamSink } from "./stream-calls.ts";
+import { createStreams, type StreamCalls, type StreamSink } from "./stream-calls.ts";
+
+function createSink(parts: StreamParts): StreamSink {
+  return (parts.part(createStreams as never) as StreamCalls).create();
+}
 
 /** Makes a call of a generator task. The reason of a call that cannot be made arrives with the first item. */
 export function streamed(
   parts: StreamParts,
   submit: MakeCall,
 ): ResultStream<unknown, unknown> {
-  const sink = streamsOf(parts).create();
+  const sink = createSink(parts);
   const handle = sink.takeHandle();
   try {
-    const call = submit((value) => sink.end(value), (reason) => sink.fail(reason));
+    const call = submit((value) => sink.consumer.end(value), (reason) => sink.fail(reason));
     if (call !== undefined) sink.attach(call);
   } catch (error) {
     sink.fail(error);
@@ -32,42 +36,28 @@ function read(early: object): ResultStream<unknown, unknown> {
 
 /** What the promise of an early call has in addition. */
 const STREAM_PROPERTIES: PropertyDescriptorMap & ThisType<object> = {
-  [Symbol.asyncIterator]: {
-    value() {
-      return read(this);
-    },
-  },
-  [Symbol.asyncDispose]: {
-    value() {
-      return read(this)[Symbol.asyncDispose]();
-    },
-  },
-  next: {
-    value() {
-      return read(this).next();
-    },
-  },
-  return: {
-    value(value: unknown) {
-      return read(this).return(value);
-    },
-  },
-  throw: {
-    value(error: unknown) {
-      return read(this).throw(error);
-    },
-  },
-  toArray: {
-    value() {
-      return read(this).toArray();
-    },
-  },
   returned: {
     get() {
       return read(this).returned;
     },
   },
 };
+const METHODS: readonly (keyof ResultStream<unknown, unknown>)[] = [
+  "next",
+  "return",
+  "throw",
+  "toArray",
+  Symbol.asyncIterator,
+  Symbol.asyncDispose,
+];
+for (const name of METHODS) {
+  STREAM_PROPERTIES[name] = {
+    value(...given: never[]): unknown {
+      const stream = read(this);
+      return Reflect.apply(stream[name] as (...args: never[]) => unknown, stream, given);
+    },
+  };
+}
 
 function ignore(): void {}
 
@@ -98,7 +88,7 @@ export function promiseOrStream(
     }
     resolve(value);
     finish = (sink) => {
-      if (sink.isCancelled) sink.end(value);
+      if (sink.consumer.isCancelled) sink.consumer.end(value);
       else sink.fail(new InvalidArgumentError(`"${name}" is not a generator: await the call.`));
     };
     if (sink?.isOpen === false) finish(sink);
@@ -118,7 +108,7 @@ export function promiseOrStream(
   /** Its end, as whoever follows it has wrapped it. It has another one when it is over, or when its stream is open. */
   const end = call?.resolve;
   const makeStream = (): ResultStream<unknown, unknown> => {
-    const made = sink = streamsOf(parts).create();
+    const made = sink = createSink(parts);
     const handle = made.takeHandle();
     if (finish !== undefined) finish(made);
     else if (end !== undefined && call!.resolve === end) {

@@ -1,6 +1,6 @@
 /** Results that are streams, as callers see them. docs/internals/streams.md explains the protocol. */
 import { FinalizationRegistry, Set, WeakRef } from "../../../../builtins.ts";
-import { StreamConsumer } from "../stream-consumer.ts";
+import { type ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
 
 /**
  * Cancels the streams whose handles were collected. A call in flight keeps its consumer; the registry must not, since what the
@@ -91,30 +91,23 @@ export class ResultStream<Item, Return = void>
   }
 }
 
-/** The stream of one call as the pool's parts see it. */
-export interface StreamLink {
-  readonly acknowledge: (batches: number) => void;
-  readonly cancel: () => void;
-  readonly onWaiting: (isWaiting: boolean) => void;
-}
-
-/** Both ends of a stream on the host. */
-export interface CreatedStream {
+/**
+ * Creates both ends of a stream: `consumer` gets its items, `handle` is for the caller. `link`: what its reader asks of the side that
+ * has the items.
+ */
+export function createResultStream(link: ConsumerOptions): {
   readonly consumer: StreamConsumer;
   readonly handle: ResultStream<unknown, unknown>;
-}
-
-/** Creates a stream: `consumer` gets its items, `handle` is for the caller. */
-export function createResultStream(link: StreamLink): CreatedStream {
+} {
   /** The handle while somebody waits for it, so that it is not collected. */
   const waiting = new Set<ResultStream<unknown, unknown> | undefined>();
   const consumer: StreamConsumer = new StreamConsumer({
-    acknowledge: link.acknowledge,
-    cancel: link.cancel,
+    acknowledge: (batches) => link.acknowledge(batches),
+    cancel: () => link.cancel(),
     onWaiting: (isWaiting) => {
       if (isWaiting) waiting.add(weakHandle.deref());
       else waiting.clear();
-      link.onWaiting(isWaiting);
+      link.onWaiting?.(isWaiting);
     },
   });
   const handle = createHandle<unknown, unknown>(consumer);

@@ -1,49 +1,109 @@
-/** Links the calls whose results are streams with their readers. */
-import type { StreamConsumer } from "../stream-consumer.ts";
-import type { LaneSet } from "../../../../host/lanes/lane-set.ts";
-import type { Lane } from "../../../../host/lanes/lane.ts";
-import type { Cancellation } from "../../limits/host/cancellation.ts";
+/** Links the calls whose results are streams with their readers, and reads the records that do not end their calls. */
+import type { PoolParts } from "../../../../api/pool/parts.ts";
+import { ProtocolError } from "../../../../errors.ts";
 import type { ItemSink } from "../../../../host/calls/call-extra.ts";
-import type { InFlight, PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
+import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
+import type { Lane } from "../../../../host/lanes/lane.ts";
+import {
+  DESCRIPTOR_WORD,
+  EVENTS,
+  GENERATION_WORD,
+  kindOf,
+  OPENED,
+  SLOT_WORD,
+  TASK_WORD,
+} from "../../../../lane/frame.ts";
+import { createCancellation } from "../../limits/host/cancellation.ts";
 import { toReadableStream } from "../readable.ts";
-import type { Runtime } from "../../../../runtimes/runtime.ts";
+import type { ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
 import { createResultStream, type ResultStream } from "./result-stream.ts";
-import { whenUnread } from "./unread-streams.ts";
 
-export interface StreamCallsOptions {
-  readonly inFlight: InFlight;
-  readonly lanes: LaneSet;
-  readonly cancellation: Pick<Cancellation, "abort" | "stopStream">;
-  readonly setInterval: Runtime["setInterval"];
-  /** Somebody waits for a stream: the process must keep running. */
-  readonly onWanted: () => void;
+/** Longest time between two reads of a stream that `shutdown()` waits for. A reader may wait for the sink of its items. */
+const UNREAD_MS = 1000;
+/** Items that count as one more response. */
+const ITEMS_PER_RESPONSE = 16;
+
+export function createStreams(host: PoolParts): StreamCalls {
+  return new StreamCalls(host);
 }
 
 export class StreamCalls {
   /** Items that have arrived. */
-  items = 0;
-  readonly #options: StreamCallsOptions;
+  #items = 0;
+  readonly #host: PoolParts;
 
-  constructor(options: StreamCallsOptions) {
-    this.#options = options;
+  constructor(host: PoolParts) {
+    this.#host = host;
   }
 
   counters(): Readonly<Record<"streamItems", number>> {
-    return { streamItems: this.items };
+    return { streamItems: this.#items };
   }
 
-  /** The pool is closing: does not wait for streams that nobody reads. */
+  /**
+   * Calls back when for a while only streams have been in flight that nobody has read: a pool that closes does not wait for them.
+   * Returns a function that ends the watch.
+   */
   onUnread(onUnread: () => void): () => void {
-    return whenUnread(this.#options.inFlight, this.#options.setInterval, onUnread);
+    const { dispatcher: { inFlight }, spec: { runtime } } = this.#host;
+    /** Items that the readers have taken so far; undefined: somebody waits for a call. */
+    const read = (): number | undefined => {
+      if (inFlight.hasAwaitedCalls) return undefined;
+      return inFlight.callsOf().reduce((sum, { extra }) => sum + (extra?.stream?.taken ?? 0), 0);
+    };
+    let before = read();
+    const timer = runtime.setInterval(() => {
+      const now = read();
+      if (now !== undefined && now === before) onUnread();
+      before = now;
+    }, UNREAD_MS);
+    return () => timer.clear();
   }
 
   /** Creates the stream of a call that will be made. */
   create(): StreamSink {
-    return new StreamSink(this.#options);
+    return new StreamSink(this.#host);
+  }
+
+  /** Reads and releases a record of a stream, or of events. `call`: undefined if it is over. */
+  read(lane: Lane, index: number, call: PendingCall | undefined): void {
+    const { endpoint } = lane;
+    const { i32 } = endpoint.rx.memory;
+    const word = index >> 2;
+    const descriptor = i32[word + DESCRIPTOR_WORD]!;
+    const slot = i32[word + SLOT_WORD]!;
+    const generation = i32[word + GENERATION_WORD]!;
+    const bytes = i32[word + TASK_WORD]!;
+    let values: readonly unknown[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    if (call === undefined) endpoint.discard(index);
+    else {
+      endpoint.decoder.declared = undefined;
+      try {
+        values = endpoint.readValues(index, descriptor);
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        failure = { error };
+      }
+    }
+    if (endpoint.rx.release()) lane.wakeForSpace();
+    const kind = kindOf(descriptor);
+    if (call === undefined) {
+      if (kind === OPENED) lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
+    } else if (failure !== undefined) this.#fail(call, failure.error);
+    else if (kind === EVENTS) call.extra?.onEvents?.(values);
+    else if (kind === OPENED) {
+      const [isReadable, highWaterMark] = values[0] as [boolean, number];
+      this.#open(call, isReadable, highWaterMark);
+    } else {
+      this.#items += values.length;
+      this.#host.dispatcher.responses.taken += Math.floor(values.length / ITEMS_PER_RESPONSE);
+      call.extra?.stream?.onItems(values, bytes);
+    }
   }
 
   /** The worker begins to send the call's result as a stream. Settles a call that did not expect one. */
-  open(call: PendingCall, isReadable: boolean, highWaterMark: number): void {
+  #open(call: PendingCall, isReadable: boolean, highWaterMark: number): void {
     const { extra, resolve } = call;
     const expected = extra?.stream;
     if (expected !== undefined) {
@@ -56,60 +116,35 @@ export class StreamCalls {
     resolve!(sink.present(sink.takeHandle()));
   }
 
-  /** The call of a stream that a worker opens is over. */
-  refuse(lane: Lane, slot: number, generation: number): void {
-    lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
-  }
-
   /** Items of the call cannot be read on this thread. */
-  fail(call: PendingCall, error: unknown): void {
+  #fail(call: PendingCall, error: unknown): void {
     const stream = call.extra?.stream;
     if (stream !== undefined) stream.isOfNext = true;
-    this.#options.cancellation.abort(call, error);
+    this.#host.part(createCancellation).abort(call, error);
   }
 }
 
-function ignore(): void {}
-
 /** The stream of one call. */
-export class StreamSink implements ItemSink {
+export class StreamSink implements ItemSink, ConsumerOptions {
   /** Called when the result turns out to be a stream. */
-  onOpened: () => void = ignore;
+  onOpened: (() => void) | undefined;
   isOfNext = false;
-  #isOpen = false;
+  isOpen = false;
+  readonly consumer: StreamConsumer;
   #isReadable = false;
   #isAwaited = false;
-  readonly #consumer: StreamConsumer;
-  readonly #options: StreamCallsOptions;
+  readonly #host: PoolParts;
   /** Until the caller has it: the call refers to this object, and the handle must be collectable. */
   #handle: ResultStream<unknown, unknown> | undefined;
   #call: PendingCall | undefined;
 
-  constructor(options: StreamCallsOptions) {
-    this.#options = options;
-    const { consumer, handle } = createResultStream({
-      acknowledge: (batches) => this.#acknowledge(batches),
-      cancel: () => {
-        const call = this.#callInFlight;
-        if (call !== undefined) options.cancellation.stopStream(call);
-      },
-      onWaiting: (isWaiting) => this.#onWaiting(isWaiting),
-    });
-    this.#consumer = consumer;
-    this.#handle = handle;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
+  constructor(host: PoolParts) {
+    this.#host = host;
+    ({ consumer: this.consumer, handle: this.#handle } = createResultStream(this));
   }
 
   get taken(): number {
-    return this.#consumer.taken;
-  }
-
-  /** Whether its reader wants no more items. */
-  get isCancelled(): boolean {
-    return this.#consumer.isCancelled;
+    return this.consumer.taken;
   }
 
   /** Gives the stream to its caller, once. */
@@ -135,69 +170,71 @@ export class StreamSink implements ItemSink {
     this.#call = call;
     this.#isAwaited = isAwaited;
     this.#updateIdle();
-    if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
+    if (this.consumer.isCancelled) this.cancel();
   }
 
   open(highWaterMark: number, isReadable: boolean): void {
-    this.#isOpen = true;
+    this.isOpen = true;
     this.#isReadable = isReadable;
-    this.#consumer.highWaterMark = highWaterMark;
+    this.consumer.highWaterMark = highWaterMark;
     this.#isAwaited = false;
     this.#updateIdle();
     const call = this.#callInFlight;
     if (call !== undefined) {
       // Those of its promise refer to the handle, which must be collectable from now on.
-      const end: Resolve = (value) => this.end(value);
+      const end: Resolve = (value) => this.consumer.end(value);
       const fail: Reject = (reason) => this.fail(reason);
       [call.resolve, call.reject] = call.extra?.follow?.(end, fail) ?? [end, fail];
       // It may have been cancelled before there was a stream in the worker.
-      if (this.#consumer.isCancelled) this.#options.cancellation.stopStream(call);
+      if (this.consumer.isCancelled) this.cancel();
     }
     const { onOpened } = this;
-    this.onOpened = ignore;
-    onOpened();
+    this.onOpened = undefined;
+    onOpened?.();
   }
 
   onItems(items: readonly unknown[], bytes: number): void {
-    this.#consumer.push(items, bytes);
+    this.consumer.push(items, bytes);
   }
 
   drop(): void {
-    this.#consumer.drop();
-  }
-
-  /** Ends the stream as its reader can (`return()`). */
-  cancel(): void {
-    this.#consumer.cancel();
-  }
-
-  end(value: unknown): void {
-    this.#consumer.end(value);
+    this.consumer.drop();
   }
 
   fail(reason: unknown): void {
-    this.#consumer.fail(reason, this.isOfNext);
+    this.consumer.fail(reason, this.isOfNext);
+  }
+
+  /** For the consumer. */
+  acknowledge(batches: number): void {
+    const call = this.#callInFlight;
+    if (call === undefined) return;
+    const { slot, generation, lane } = call;
+    const message = { heddle: "credit", slot, generation, index: 0, batches } as const;
+    this.#host.dispatcher.lanes.byId(lane)?.postStream(message);
+  }
+
+  /** For the consumer. */
+  cancel(): void {
+    const call = this.#callInFlight;
+    if (call !== undefined) this.#host.part(createCancellation).stopStream(call);
+  }
+
+  /** For the consumer. While somebody waits, the process must keep running. */
+  onWaiting(isWaiting: boolean): void {
+    this.#updateIdle(isWaiting);
+    if (!isWaiting || this.#callInFlight === undefined) return;
+    this.#host.safety.ref();
+    this.#host.onBusy();
   }
 
   get #callInFlight(): PendingCall | undefined {
     return this.#call?.extra?.stream === this ? this.#call : undefined;
   }
 
-  #acknowledge(batches: number): void {
+  #updateIdle(isWaiting = this.consumer.isWaiting): void {
     const call = this.#callInFlight;
     if (call === undefined) return;
-    const { slot, generation, lane } = call;
-    const message = { heddle: "credit", slot, generation, index: 0, batches } as const;
-    this.#options.lanes.byId(lane)?.postStream(message);
-  }
-
-  #onWaiting(isWaiting: boolean): void {
-    this.#updateIdle(isWaiting);
-    if (isWaiting && this.#callInFlight !== undefined) this.#options.onWanted();
-  }
-
-  #updateIdle(isWaiting = this.#consumer.isWaiting): void {
-    const call = this.#callInFlight;
-    if (call !== undefined) this.#options.inFlight.setIdle(call, !isWaiting && !this.#isAwaited);
+    this.#host.dispatcher.inFlight.setIdle(call, !isWaiting && !this.#isAwaited);
   }
 }
