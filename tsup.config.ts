@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { buildBrowser } from "./scripts/browser/build.ts";
 import { writePageScript } from "./scripts/dashboard/build.ts";
-import { buildModules, type Entries } from "./scripts/modules.ts";
+import { buildModules, type Entries, features } from "./scripts/modules.ts";
 import { shrink } from "./scripts/shrink.ts";
 
 await writePageScript();
@@ -23,14 +23,23 @@ const entries: Record<string, string> = {
   shared: "src/mod-shared.ts",
 };
 
+/** Those that only ES modules have, which share one copy: `heddle/core` and its features. */
+const core: Entries = { core: "src/mod-core.ts", ...features };
+
 /** Those of browsers, which `scripts/browser/build.ts` builds. */
 const browserEntries: Record<string, string> = {
   "browser/mod": "src/mod-browser.ts",
   "browser/worker": "src/mod-browser-worker.ts",
 };
+/** Types of their own: those of `heddle/core` outside browsers must not name types of pages. */
+const browserCoreEntries: Record<string, string> = {
+  "browser/core": "src/mod-browser-core.ts",
+  "browser/core-worker": "src/mod-browser-core-worker.ts",
+};
 
 /** The file that workers start with. Its name is unlikely beside a bundle. */
 const WORKER = "heddle-worker";
+const CORE_WORKER = "heddle-core-worker";
 
 /** Readers of `using`'s types need no setting of their own. */
 const types = { entry: entries, banner: '/// <reference lib="esnext.disposable" />\n' };
@@ -83,6 +92,7 @@ const { task, shared, "knitting/utils": utils, ...hosts } = entries as Record<st
 /** What has no types, since programs do not import it. */
 const workers: readonly Entries[] = [
   { [WORKER]: "src/mod-worker.ts" },
+  { [CORE_WORKER]: "src/mod-core-worker.ts" },
   { "knitting/bootstrap": "src/compat/knitting/bootstrap.ts" },
   {
     "piscina/runner": "src/compat/piscina/in-worker/runner.ts",
@@ -91,7 +101,7 @@ const workers: readonly Entries[] = [
 ];
 const alone = { task: task!, shared: shared!, "knitting/utils": utils! };
 
-await buildModules({ hosts, alone, workers }, "dist", forWebpack);
+await buildModules({ hosts, core, alone, workers }, "dist", forWebpack);
 await buildBrowser();
 
 export default defineConfig(({ dts }) => [
@@ -102,9 +112,11 @@ export default defineConfig(({ dts }) => [
     entry: Object.assign(
       {
         declare: "src/features/task.ts",
-        "is-main": "src/api/pool/is-main.ts",
+        "is-main": "src/features/is-main.ts",
+        "core-is-main": "src/core/is-main.ts",
       },
       entries,
+      core,
       ...workers,
     ) as Record<
       string,
@@ -134,20 +146,20 @@ export default defineConfig(({ dts }) => [
     esbuildPlugins: [{
       name: "worker",
       setup: (build) => {
-        build.onResolve({ filter: /\/worker\/entry\.ts$/ }, () => ({
-          path: `./${WORKER}.js`,
+        build.onResolve({ filter: /\/mod-(?:core-)?worker\.ts$/ }, ({ path }) => ({
+          path: `./${path.includes("core") ? CORE_WORKER : WORKER}.js`,
           external: true,
         }));
       },
     }],
   },
   // The types of the ES modules, unless the command says `--no-dts`.
-  ...(dts === false ? [] : [
-    {
+  ...(dts === false ? [] : [{ ...entries, ...core, ...browserEntries }, browserCoreEntries].map(
+    (entry): Options => ({
       ...common,
-      entry: { ...entries, ...browserEntries },
+      entry,
       format: ["esm"],
-      dts: { ...types, entry: { ...entries, ...browserEntries }, only: true },
-    } satisfies Options,
-  ]),
+      dts: { ...types, entry, only: true },
+    }),
+  )),
 ]);

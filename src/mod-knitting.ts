@@ -17,7 +17,7 @@
  *
  * @module
  */
-export { isMain } from "./api/pool/is-main.ts";
+export { isMain } from "./features/is-main.ts";
 export { setModuleUrl } from "./compat/knitting/place.ts";
 export { createPool } from "./compat/knitting/pool.ts";
 export {

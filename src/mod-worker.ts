@@ -8,6 +8,6 @@ import { serve, serveThread } from "./worker/entry.ts";
 import { useInWorker } from "./worker/feature.ts";
 
 useInWorker(workerFeatures);
-serveThread();
+serveThread(serve);
 
 export { serve };

@@ -21,7 +21,7 @@
 export { ResultStream } from "./features/calls/streams/host/result-stream.ts";
 export { type Items, type MapOptions, MappedResults } from "./features/calls/map/host/map.ts";
 export { createPool } from "./features/create-pool.ts";
-export { isMain } from "./api/pool/is-main.ts";
+export { isMain } from "./features/is-main.ts";
 export type { Pool } from "./api/pool/pool-types.ts";
 export type { PoolEvents } from "./features/watching/observe/host/pool-events.ts";
 export type {

@@ -9,13 +9,16 @@ import { callerOf } from "./realm/call-site.ts";
 import type { Runtime, WorkerEntry } from "./runtimes/runtime.ts";
 import { VERSION } from "./version.ts";
 
-let entry: WorkerEntry | undefined;
+const entries: Record<string, WorkerEntry> = {};
 
-/** The module that workers start with. Throws WorkerStartError if there is none. */
-export function workerEntry(runtime: Pick<Runtime, "exists" | "toModuleUrl">): WorkerEntry {
-  if (entry !== undefined) return entry;
-  const own = ownFolder(runtime);
-  return entry = own === undefined
+/** The module that workers start with: `name` in heddle's own folder. Throws WorkerStartError if there is none. */
+export function workerEntry(
+  runtime: Pick<Runtime, "exists" | "toModuleUrl">,
+  name: string,
+): WorkerEntry {
+  if (entries[name] !== undefined) return entries[name];
+  const own = ownFolder(runtime, name);
+  return entries[name] = own === undefined
     ? bundleEntry(runtime)
     : { url: own.worker, library: own.library, mark: undefined };
 }

@@ -65,6 +65,7 @@ const SECTIONS: readonly Section[] = [
       page("Containers", "containers.md"),
       page("Reload in development", "dev-server.md"),
       page("Packaging", "packaging.md"),
+      page("heddle/core", "core.md"),
       page("In the browser", "browser.md"),
       page("Payloads", "payloads.md"),
       page("Payloads: corner cases", "payload-corner-cases.md"),

@@ -6,6 +6,7 @@ import { build, type Metafile, type Plugin } from "esbuild";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { features } from "../modules.ts";
 
 const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -36,8 +37,22 @@ const entries: Readonly<Record<string, string>> = {
   task: "src/mod-task.ts",
   worker: "src/mod-browser-worker.ts",
 };
+/** Those of `heddle/core`, which share no file with the others: pages without a bundler load more of them the more entries share. */
+const coreEntries: Readonly<Record<string, string>> = {
+  core: "src/mod-browser-core.ts",
+  "core-worker": "src/mod-browser-core-worker.ts",
+  ...features,
+};
 
 export async function buildBrowser(outdir = `${root}dist/browser`): Promise<Metafile> {
+  await buildEntries(coreEntries, outdir);
+  return await buildEntries(entries, outdir);
+}
+
+async function buildEntries(
+  entries: Readonly<Record<string, string>>,
+  outdir: string,
+): Promise<Metafile> {
   const { metafile, outputFiles } = await build({
     entryPoints: Object.fromEntries(
       Object.entries(entries).map(([name, path]) => [name, `${root}${path}`]),

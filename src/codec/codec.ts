@@ -21,6 +21,8 @@ export interface CodecOptions {
   readonly allowsBorrow: boolean;
   /** Uses of a key list after which its code is compiled, instead of the default. */
   readonly compiledAfter?: number;
+  /** The features that may write values. Undefined: all of this thread. */
+  readonly features?: ReadonlySet<string> | undefined;
 }
 
 export class Codec {
@@ -49,6 +51,7 @@ export class Codec {
       sharedBuffers: this.#sharedBuffers,
       maxPayloadBytes: options.maxPayloadBytes,
       allowsBorrow: options.allowsBorrow,
+      features: options.features,
     };
   }
 

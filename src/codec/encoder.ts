@@ -66,6 +66,7 @@ export interface EncoderOptions {
   readonly maxPayloadBytes: number;
   readonly allowsBorrow: boolean;
   readonly mayAttach?: boolean;
+  readonly features?: ReadonlySet<string> | undefined;
 }
 
 const ObjectPrototype = Object.prototype;
@@ -99,6 +100,7 @@ export class Encoder implements Writer {
   isUnlimited = false;
 
   readonly access: CodecAccess;
+  readonly features: ReadonlySet<string> | undefined;
   readonly #keyLists: KeyListRegistry | undefined;
   readonly allowsBorrow: boolean;
   readonly mayAttach: boolean;
@@ -121,6 +123,7 @@ export class Encoder implements Writer {
 
   constructor(options: EncoderOptions) {
     this.access = options.access;
+    this.features = options.features;
     this.#keyLists = options.keyLists;
     this.#sharedBuffers = options.sharedBuffers;
     this.#maxPayloadBytes = options.maxPayloadBytes;

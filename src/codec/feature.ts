@@ -37,12 +37,17 @@ export interface ValueFeature {
 /** By tag. Every tag has its place, so that the list stays a packed one. */
 const readers: (ReadValue | undefined)[] = new Array<ReadValue | undefined>(256).fill(undefined);
 const writers: WriteValue[] = [];
+/** The features of these writers. */
+const names: string[] = [];
 let findPath: PathTo | undefined;
 
 /** Attaches a feature to the codec of this thread. A second time changes nothing. */
-export function useValues({ valueReaders, writeValue, pathToValue }: ValueFeature): void {
+export function useValues({ name, valueReaders, writeValue, pathToValue }: ValueFeature): void {
   Object.assign(readers, valueReaders);
-  if (writeValue !== undefined && !writers.includes(writeValue)) writers.push(writeValue);
+  if (writeValue !== undefined && !writers.includes(writeValue)) {
+    writers.push(writeValue);
+    names.push(name);
+  }
   findPath = pathToValue ?? findPath;
 }
 
@@ -59,6 +64,7 @@ export function writeOther(
   at: number,
 ): number {
   for (let index = 0; index < writers.length; index++) {
+    if (writer.features?.has(names[index]!) === false) continue;
     const end = writers[index]!(writer, value, prototype, at);
     if (end >= 0) return end;
   }

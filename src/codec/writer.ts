@@ -44,6 +44,8 @@ export interface Writer {
   readonly f64: Float64Array<SharedArrayBuffer>;
   readonly u8: Uint8Array<SharedArrayBuffer>;
   readonly access: CodecAccess;
+  /** The features that may write values, where this side has not all. */
+  readonly features: ReadonlySet<string> | undefined;
   /** End of the memory that may be written without `room`. */
   readonly limit: number;
   /** The short strings of the object being written. */

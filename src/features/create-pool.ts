@@ -1,8 +1,16 @@
 /** `createPool` with all features. */
 import type { PoolOptions } from "../api/options/pool-options.ts";
-import { type CreatePool, createPoolWith } from "../api/pool/pool.ts";
+import { type CreatePool, createPoolWith, type PoolKind } from "../api/pool/pool.ts";
 import { withStackAbove } from "../realm/caller-stack.ts";
 import { hostFeatures } from "./host.ts";
+import { isMain } from "./is-main.ts";
+
+const kind: PoolKind = {
+  features: hostFeatures,
+  isMain,
+  worker: "heddle-worker",
+  loadWorkerCode: () => import("../mod-worker.ts"),
+};
 
 /**
  * Starts workers. The result takes the tasks: the URL, path or package name of a module, whose exported functions are the
@@ -24,7 +32,7 @@ import { hostFeatures } from "./host.ts";
 export function createPool(options?: PoolOptions): CreatePool {
   // Within `try` it is no tail call, which would take this function off the stack.
   try {
-    return createPoolWith(hostFeatures, createPool, options, arguments.length);
+    return createPoolWith(kind, createPool, options, arguments.length);
   } catch (error) {
     throw withStackAbove(error, createPool);
   }

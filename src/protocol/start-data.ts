@@ -107,6 +107,8 @@ export interface PoolStart {
    * the worker gets none.
    */
   readonly features: Readonly<Record<string, unknown>>;
+  /** The features of the pool, by their names. Undefined: all. */
+  readonly uses: ReadonlySet<string> | undefined;
 }
 
 /** Start data of the feature "observe". */

@@ -30,6 +30,7 @@ import { HostWaker } from "../sync/host-parking.ts";
 import { SpaceFlag } from "../sync/space-flag.ts";
 import { HostThreadParker } from "../sync/host-thread-parking.ts";
 import { Parker } from "../sync/worker-parking.ts";
+import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
@@ -54,9 +55,9 @@ export const serve: Serve = (site) => {
   };
 };
 
-/** Serves the host of this thread, unless it is a host itself. */
-export function serveThread(): void {
-  if (seams.hostWorkers?.() !== undefined) return;
+/** Serves the host of this thread by `serve`, unless it is a host itself. */
+export function serveThread(serve: Serve): void {
+  if (hostWorkers() !== undefined) return;
   const parent = runtime.parent();
   parent.onUncaught((error) =>
     parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
@@ -205,7 +206,8 @@ function createLoop(core: WorkerCore): WorkerLoop {
     signals ?? new SpaceFlag(control, REQUEST_SPACE),
     control,
   );
-  replies.isOther = seams.results?.is;
+  // In a bundle, the worker may have features that its pool has not.
+  if (start.uses?.has("streams") !== false) replies.isOther = seams.results?.is;
   const WorkerParker = staysInLoop ? HostThreadParker : Parker;
   const active = new AwakeCount(start.active, start.cores);
   const loop: WorkerLoop = new WorkerLoop({

@@ -1,5 +1,5 @@
 /** What a feature adds to a worker. The kernel imports no feature: `mod-worker.ts` attaches those of `features/worker.ts`. */
-import { Map } from "../builtins.ts";
+import { Map, Set } from "../builtins.ts";
 import { useValues, type ValueFeature } from "../codec/feature.ts";
 import type { Signature } from "../codec/declared.ts";
 import type { TaskRequests } from "../realm/worker-realm.ts";
@@ -93,9 +93,13 @@ export const seams: Seams = {
   emit: undefined,
 };
 
-/** Attaches features to this worker. */
+const attached = new Set<WorkerFeature>();
+
+/** Attaches features to this worker. A second time changes nothing: a host that runs workers may have pools with different ones. */
 export function useInWorker(features: readonly WorkerFeature[]): void {
   for (const feature of features) {
+    if (attached.has(feature)) continue;
+    attached.add(feature);
     useValues(feature);
     const { start, messages = {}, wraps, variants, held } = feature;
     if (start !== undefined) seams.starts.push(feature);

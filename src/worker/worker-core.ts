@@ -114,9 +114,15 @@ export class WorkerCore {
       const data = start.features[name];
       if (data !== undefined) begin?.(data as never, this);
     }
-    const { workerId, maxPayloadBytes, lane, payloadPort } = this.start;
+    const { workerId, maxPayloadBytes, lane, payloadPort, uses: features } = this.start;
     const origin = workerId + 1;
-    this.codec = new Codec({ access: runtime, origin, maxPayloadBytes, allowsBorrow: false });
+    this.codec = new Codec({
+      access: runtime,
+      origin,
+      maxPayloadBytes,
+      allowsBorrow: false,
+      features,
+    });
     this.control = new Int32Array(lane, 0, REQUEST_RING / 4);
     this.gauges = new GaugeWriter(lane);
     this.port = runtime.openPort(payloadPort);

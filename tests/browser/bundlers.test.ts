@@ -1,5 +1,5 @@
 /** One program, bundled by each tool and by none, in pages with a strict policy, of the package as it is published. */
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build as esbuild } from "esbuild";
 import type { Browser } from "playwright-core";
@@ -124,6 +124,36 @@ describe.runIf(hasBrowser).each(Object.keys(builds))("%s", (tool) => {
       await site.close();
     }
   });
+});
+
+test.runIf(hasBrowser)("heddle/core, whose features Vite leaves out or splits", async () => {
+  const out = join(project, "out-core");
+  await vite({
+    root: project,
+    logLevel: "silent",
+    worker: { format: "es" },
+    build: { outDir: out, rollupOptions: { input: source("core.js") }, manifest: "files.json" },
+  });
+  const files = JSON.parse(readFileSync(join(out, "files.json"), "utf8")) as Record<
+    string,
+    { file: string; isEntry?: boolean }
+  >;
+  const main = Object.values(files).find(({ isEntry }) => isEntry)!.file;
+  writeFileSync(join(out, "index.html"), pageOf(`/${main}`));
+  for (
+    const [headers, refused] of [
+      [{ ...ISOLATED, ...STRICT }, "none"],
+      [STRICT, "A page that shares no memory with its workers needs mirror()"],
+    ] as const
+  ) {
+    const site = await serveFolder(out, headers);
+    try {
+      expect(await resultOf(browser, `${site.url}/index.html`))
+        .toEqual(["3,4,5,0,1", "HEDDLE_TIMEOUT", refused]);
+    } finally {
+      await site.close();
+    }
+  }
 });
 
 test.runIf(hasBrowser).each([

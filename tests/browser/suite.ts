@@ -5,7 +5,7 @@ const BOTH: readonly string[] =
 
 /** What depends on the transport less. Other files ask for what the host does by itself, the same code as elsewhere. */
 const SHARED: readonly string[] =
-  ("affinity backpressure borrow first-calls scheduling scope-joiners setup streams-edges teardown work-stealing")
+  ("affinity backpressure borrow core first-calls scheduling scope-joiners setup streams-edges teardown work-stealing")
     .split(" ");
 
 export const filesOf = (isShared: boolean): readonly string[] =>
@@ -38,6 +38,7 @@ const LEFT_OUT_OF_MESSAGES: readonly (readonly [name: string, reason: string])[]
 
 /** Parts of the names of tests that do not, and why. Tests that use Node's modules skip themselves (`absent.ts`). */
 const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
+  ["sync: calls that block", SYNC],
   ["a pool and its calls can be printed", "the pools' calls are no console output"],
   ["calls > get results, by promise and with the thread", SYNC],
   ["calls > come from many tasks of many workers at once", SYNC],

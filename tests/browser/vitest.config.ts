@@ -8,6 +8,7 @@ import sparticuz from "@sparticuz/chromium";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
+import { features } from "../../scripts/modules.ts";
 import { filesOf, leftOutOf } from "./suite.ts";
 
 const root: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -19,6 +20,10 @@ const flags = isIsolated ? [] : ["--enable-features=SharedArrayBuffer"];
 const REPLACED: Readonly<Record<string, string>> = {
   "src/mod.ts": "dist/browser/mod.js",
   "src/mod-task.ts": "dist/browser/task.js",
+  "src/mod-core.ts": "dist/browser/core.js",
+  ...Object.fromEntries(
+    Object.entries(features).map(([name, path]) => [path, `dist/browser/${name}.js`]),
+  ),
   "tests/support/runtime.ts": "tests/browser/runtime.ts",
   "node:process": "tests/browser/process.ts",
   "node:util": "tests/browser/node-util.ts",

@@ -1,5 +1,5 @@
 /** What the package contains, and what registries show of it. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { inFolder, pack, type PackedFile, root } from "../support/package.ts";
@@ -17,10 +17,14 @@ const manifest = JSON.parse(read("package.json")) as {
 const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
-  /^dist\/(?:(?:heddle-worker|knitting|piscina|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/bundle\/(?:(?:knitting|piscina)\/)?[\w-]+\.js$/,
-  /^dist\/browser\/[\w-]+\.(?:js|d\.ts)$/,
+  /^dist\/(?:(?:heddle-(?:core-)?worker|core|features|knitting|piscina|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/bundle\/(?:(?:features|knitting|piscina)\/)?[\w-]+\.js$/,
+  /^dist\/browser\/(?:features\/)?[\w-]+\.(?:js|d\.ts)$/,
 ];
+
+/** The names of features. */
+const features = Object.keys((JSON.parse(read("deno.json")) as typeof manifest).exports)
+  .filter((name) => name.startsWith("./features/")).map((name) => name.slice("./features/".length));
 
 describe("the tarball", () => {
   let files: readonly PackedFile[] = [];
@@ -33,7 +37,8 @@ describe("the tarball", () => {
   });
 
   test("contains every file that an entry point names", () => {
-    const named = JSON.stringify(manifest.exports).match(/\.\/[\w./-]+/g)!
+    const named = JSON.stringify(manifest.exports).match(/\.\/[\w./*-]+/g)!
+      .flatMap((path) => features.map((name) => path.replace("*", name)))
       .filter((path) => path.includes(".", 2)).map((path) => path.slice(2));
     expect(named.length).toBeGreaterThan(8);
     const paths = new Set(files.map(({ path }) => path));
@@ -103,7 +108,36 @@ describe("the ES modules", () => {
       return loaded;
     };
     const alone = ["mod.js", "heddle-worker.js", "task.js", "shared.js", "knitting/utils.js"];
-    for (const name of alone) expect([...loadedBy(`dist/${name}`)]).toEqual([`dist/${name}`]);
+    for (const name of [...alone, "core.js", "heddle-core-worker.js"]) {
+      expect([...loadedBy(`dist/${name}`)]).toEqual([`dist/${name}`]);
+    }
+  });
+
+  test("each feature of heddle/core is one file, for hosts and for workers", async () => {
+    expect(features.length).toBeGreaterThan(15);
+    for (const name of features) {
+      const others = [
+        ...read(`dist/features/${name}.js`)
+          .matchAll(/\b(?:from|import)\s?"(\.[^"]+)"/g),
+      ].map(([, path]) => path!);
+      expect([name, others.filter((path) => !/^\.\/\w+\.js$|^\.\.\/core-host\.js$/.test(path))])
+        .toEqual([name, []]);
+      const [ofRuntimes, ofBundlers] = await Promise.all(
+        ["dist", "dist/bundle"].map((folder) =>
+          import(join(root, folder, "features", `${name}.js`)) as Promise<object>
+        ),
+      );
+      // The others add to what they need by short names, which types do not show.
+      expect(Object.keys(ofRuntimes!)).toEqual(expect.arrayContaining(Object.keys(ofBundlers!)));
+      expect(Object.keys(ofBundlers!)).toContain(name);
+    }
+    const worker = readdirSync(join(root, "dist/heddle-core-worker"));
+    for (const file of worker) {
+      const path = `dist/heddle-core-worker/${file}`;
+      const others = [...read(path).matchAll(/\bfrom\s?"(\.[^"]+)"/g)].map(([, path]) => path!);
+      expect([file, others.filter((other) => !/heddle-core-worker\.js$|^\.\/\w+\.js$/.test(other))])
+        .toEqual([file, []]);
+    }
   });
 
   test("entry points of hosts share the host's one copy", async () => {

@@ -3,7 +3,7 @@
  * when they are needed (the worker, structs of modules that only workers load).
  */
 import { build, type Metafile } from "esbuild";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -46,6 +46,22 @@ const programs: Readonly<Record<string, Budget>> = {
     source: `import "${worker}";`,
     most: 53,
     told: ["packaging.md", (kib) => `a worker ${kib} KiB`],
+  },
+  // The kernel: what a pool without features needs.
+  "createPool of heddle/core": {
+    source: `import { createPool } from "heddle/core"; console.log(createPool);`,
+    most: 69,
+    told: ["core.md", (kib) => `\`createPool\` takes ${kib} KiB`],
+  },
+  "a worker of heddle/core": {
+    source: `import "./node_modules/heddle/dist/bundle/heddle-core-worker.js";`,
+    most: 43,
+    told: ["core.md", (kib) => `its worker ${kib} KiB`],
+  },
+  "heddle/core with limits, streams and map": {
+    source: `import { createPool } from "heddle/core";
+      import { map } from "heddle/features/map"; console.log(createPool, map);`,
+    most: 82,
   },
   "task alone": {
     source: `import { task } from "heddle/task"; console.log(task);`,
@@ -109,6 +125,37 @@ describe.each(Object.keys(programs))("%s", (name) => {
     const text = readFileSync(join(root, "docs", file), "utf8").replaceAll(/\s+/g, " ");
     expect(text).toContain(sentence(Math.round(kib)));
   });
+});
+
+/** What a feature adds to the files that a host loads, and to those of a worker. */
+async function weightOf(name: string): Promise<readonly [host: number, worker: number]> {
+  const source = (imports: string): string =>
+    `import { createPool } from "heddle/core"; ${imports} console.log(createPool);`;
+  const sizeOf = async (text: string): Promise<number> =>
+    gzipSync(await bundle(text), { level: 9 }).length / KIB;
+  const plain = await sizeOf(source(""));
+  const withIt = await sizeOf(
+    source(`import { ${name} } from "heddle/features/${name}"; console.log(${name});`),
+  );
+  const file = join(root, "dist/heddle-core-worker", `${name}.js`);
+  const worker = existsSync(file) ? gzipSync(readFileSync(file), { level: 9 }).length / KIB : 0;
+  return [withIt - plain, worker];
+}
+
+test("features add to heddle/core what docs/core.md says, or less", async () => {
+  const rows = [
+    ...readFileSync(join(root, "docs/core.md"), "utf8")
+      .matchAll(/^\| `(\w+)\(\)` +\|.*\| +([\d.]+) +\| +([\d.]+|–) +\|$/gm),
+  ];
+  expect(rows.length).toBeGreaterThan(15);
+  for (const [, name = "", ofHost, ofWorker] of rows) {
+    const weights = await weightOf(name);
+    for (const [index, told] of [ofHost, ofWorker].entries()) {
+      const most = told === "–" ? 0 : Number(told);
+      const kib = weights[index]!;
+      expect([name, index, kib, kib <= most && kib >= most - 1]).toEqual([name, index, kib, true]);
+    }
+  }
 });
 
 test("only programs that declare structs contain the code for them", async () => {

@@ -169,9 +169,10 @@ class TaskCalls {
   /** The function with these options, which takes further ones. */
   #callWith(given: GivenCall): CallWith {
     const call = Object.assign(this.#make(given), {
-      with: atCaller((options: CallOptions) =>
-        this.#callWith(mergeOptions(given, checkCallOptions(options)))
-      ),
+      with: atCaller((options: CallOptions) => {
+        this.#spec.uses?.needForOptions(Object(options) as object, "with()");
+        return this.#callWith(mergeOptions(given, checkCallOptions(options)));
+      }),
     });
     callParts.set(call, {
       owner: this.#target.pool,
@@ -248,6 +249,7 @@ class TaskCalls {
           submit(resolve, reject);
         });
       }
+      needStreams(spec, task);
       return callGenerator(features, submit);
     };
   }
@@ -258,13 +260,19 @@ class TaskCalls {
       return this.#known(given);
     } catch (error) {
       if (!this.#spec.tasks[this.task as number]!.isStream) return refusal(error);
-      return (args) =>
-        callGenerator(this.#target.features, () => {
+      return (args) => {
+        needStreams(this.#spec, this.task as number);
+        return callGenerator(this.#target.features, () => {
           dropArguments(args);
           throw error;
         });
+      };
     }
   }
+}
+
+function needStreams({ uses, sources }: PoolSpec, task: number): void {
+  uses?.need("streams", `the generator task ${sources[task]!.name}`);
 }
 
 /** Calls a generator task. */
@@ -296,13 +304,15 @@ function changeArguments(
 
 /** The task at an index, for calls with `given` options. */
 export function findKnown(
-  { tasks, options }: PoolSpec,
+  spec: PoolSpec,
   task: number,
   given: GivenCall,
 ): ReturnType<FindTask> {
+  const { tasks, options } = spec;
   const isEmitting = given.onEvent !== undefined;
   if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
   try {
+    if (spec.tasks[task]!.isStream) needStreams(spec, task);
     return {
       task: isEmitting ? task + EMITTING * tasks.length : task,
       settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),

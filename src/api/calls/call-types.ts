@@ -7,7 +7,7 @@ import type { BroadcastOptions, CallOptions } from "../options/call-option-types
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
 
 /** The function of a task as callers see it. */
-type TaskFunction<T> = unknown extends T ? AnyFunction
+export type TaskFunction<T> = unknown extends T ? AnyFunction
   : T extends AnyFunction ? T
   : T extends Task<AnyFunction, infer C> ? C
   : T extends ImportedTask<infer F> ? F
@@ -77,7 +77,7 @@ export type SyncCallWithFallback<F extends AnyFunction, Value> =
   };
 
 /** What can be called of `Tasks`. A module, which exports other things as well, offers no imported tasks. */
-type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
+export type Callable<Tasks> = AnyFunction | Task | (Tasks extends TaskMap ? ImportedTask : never);
 
 /** `pool.call` for the tasks of a map, or for the functions and declared tasks that a module exports, `default` included. */
 export type Calls<Tasks> = {
@@ -101,7 +101,7 @@ export type SyncCalls<Tasks> = {
   ]: SyncCall<TaskFunction<Tasks[Name]>>;
 };
 
-type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
+export type IsGenerator<F extends AnyFunction> = unknown extends ReturnType<F> ? false
   : [ReturnType<F>] extends [never] ? false
   : [ReturnType<F>] extends [AnyGenerator] ? true
   : false;
@@ -133,7 +133,7 @@ interface Returned<R, Fallback = never> {
 }
 
 /** The signature of `F` for callers. */
-type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = never> =
+export type CallerSignature<F extends AnyFunction, Kind extends Returns, Fallback = never> =
   IsSimple<F> extends true ? SignatureOf<LastOverload<F>, Kind, Fallback>
     : [Kind, Fallback, CanKeepSignature<F>] extends ["call", never, true] ? F
     : AllSignatures<Overloads<F>, Kind, Fallback>;

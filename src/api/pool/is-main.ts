@@ -4,15 +4,15 @@ import { currentRuntime } from "../../runtimes/current.ts";
 import { VERSION } from "../../version.ts";
 
 /**
- * False in heddle's workers, true everywhere else, also in other worker threads (such as a test runner's) and in modules
- * that are not the entry of the program. Use it to guard code that must not run when workers import the module. Use
- * `import.meta.main` to check whether a module is the entry.
+ * Returns `isMain`. If the entry of this worker is a bundle, and this is the copy of heddle that has to serve it, that loads the
+ * code of workers by `load`.
  */
-export const isMain: boolean = workerRealm() === undefined &&
-  currentRuntime.bundleMark() === undefined;
-
-// The entry of this worker is a bundle, and this is the copy of heddle that has to serve it.
-if (!isMain && currentRuntime.bundleMark() === VERSION && claimThread()) {
-  currentRuntime.parent(); // listens at once
-  void import("../../mod-worker.ts");
+export function serveBundle(load: () => Promise<unknown>): boolean {
+  const mark = currentRuntime.bundleMark();
+  if (mark === undefined) return workerRealm() === undefined;
+  if (mark === VERSION && claimThread()) {
+    currentRuntime.parent(); // listens at once
+    void load();
+  }
+  return false;
 }

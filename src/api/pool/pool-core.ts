@@ -64,10 +64,6 @@ const DRAIN_MS = 5000;
 /** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
 
-/** In the place of a channel: whether anybody follows calls. */
-const WATCHED = { hasSubscribers: true };
-const UNWATCHED = { hasSubscribers: false };
-
 /** Whether this thread has printed the warning about pools that were collected while open. */
 let hasWarnedOfForgotten = false;
 
@@ -141,7 +137,13 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     const words = new Int32Array(start.hostControl);
     const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
     this.waiting = { parker: new HostParker(words, HOST_PARKED_WORD), active, policy, spinMs };
-    this.codec = new Codec({ access: runtime, origin: 0, maxPayloadBytes, allowsBorrow: true });
+    this.codec = new Codec({
+      access: runtime,
+      origin: 0,
+      maxPayloadBytes,
+      allowsBorrow: true,
+      features: spec.uses?.names,
+    });
     this.snapshots = new SnapshotEncoder(this.codec, maxInlineBytes(ringBytes.requests));
     const dispatcher = this.dispatcher = createDispatcher(this, start.taskTimings);
     this.loop = new PollLoop(runtime, this.waiting, dispatcher);
@@ -157,7 +159,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     const { follower } = provided;
     const channel = follower && runtime.tracingChannel(follower.channel);
     this.entry = new CallEntry({
-      watched: options.isFollowed ? WATCHED : channel ?? UNWATCHED,
+      watched: options.isFollowed ? { hasSubscribers: true } : channel ?? { hasSubscribers: false },
       createFollower: () => follower!.create(this, channel!),
       dispatcher,
       ownFolder: this.ownFolder,

@@ -15,7 +15,6 @@ import { isRelative, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
-import { isMain } from "./is-main.ts";
 import { nestedPool } from "./nested-pool.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
@@ -30,8 +29,14 @@ import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
-import type { AnyFunction, DeclaredSignature, TaskMap } from "../tasks/task-types.ts";
-import type { PoolSpec } from "../tasks/pool-spec.ts";
+import type {
+  AnyFunction,
+  DeclaredSignature,
+  TaskDeclaration,
+  TaskMap,
+} from "../tasks/task-types.ts";
+import type { PoolSpec, Uses } from "../tasks/pool-spec.ts";
+import type { Serve } from "../../worker/site.ts";
 import { placeAt } from "./start-origin.ts";
 
 const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
@@ -49,6 +54,18 @@ export interface CreatePool {
   <Tasks extends TaskMap>(tasks: Tasks): Pool<Tasks>;
 }
 
+/** What the pools of an entry point are made of. */
+export interface PoolKind {
+  readonly features: readonly HostFeature[];
+  /** Undefined: its pools have all features. */
+  readonly uses?: Uses;
+  readonly isMain: boolean;
+  /** The file of workers, without its ending. */
+  readonly worker: string;
+  /** Imports the code of workers on the host, where no thread can start. Keeps nothing: its pools keep it. */
+  readonly loadWorkerCode: () => Promise<{ readonly serve: Serve }>;
+}
+
 /** The features that this thread has attached last. */
 let attached: readonly HostFeature[] | undefined;
 
@@ -57,7 +74,7 @@ let attached: readonly HostFeature[] | undefined;
  * pools have these features, which are attached to this thread at its first call.
  */
 export function createPoolWith(
-  features: readonly HostFeature[],
+  kind: PoolKind,
   createPool: (options?: PoolOptions) => CreatePool,
   options: PoolOptions | undefined,
   count: number,
@@ -67,12 +84,13 @@ export function createPoolWith(
       "createPool() takes only options; its result takes the tasks: createPool(options)(tasks).",
     );
   }
+  const { features } = kind;
   if (attached !== features) {
     useInHost(features);
     ThreadPool.addMembers();
     attached = features;
   }
-  const prepared = prepare(options, createPool);
+  const prepared = prepare(kind, options, createPool);
   const create = (given: TaskMap | URL | string): unknown => {
     try {
       const origin = new Error();
@@ -90,7 +108,7 @@ export function createPoolWith(
 interface Prepared {
   readonly common: Pick<
     PoolSpec,
-    "options" | "runtime" | "active" | "workerEntry" | "loadWorkerCode"
+    "options" | "runtime" | "active" | "workerEntry" | "loadWorkerCode" | "uses"
   >;
   /** Returns the module that called `createPool`. Not asked for a module whose URL is given. */
   readonly caller: () => string | undefined;
@@ -99,6 +117,7 @@ interface Prepared {
 
 /** `createPool`: the function that was called with `options`. */
 function prepare(
+  { isMain, worker, loadWorkerCode, uses }: PoolKind,
   options: PoolOptions = {},
   createPool: (options?: PoolOptions) => CreatePool,
 ): Prepared {
@@ -109,7 +128,7 @@ function prepare(
   }
   const runtime = currentRuntime;
   const resolved = resolveOptions(options, runtime) as Resolving;
-  const entry = workerEntry(runtime);
+  const entry = workerEntry(runtime, worker);
   const { moduleUrl } = resolved;
   const mark = moduleUrl === undefined ? markCall(createPool) : undefined;
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
@@ -121,14 +140,11 @@ function prepare(
   resolved.modules = modules;
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
-    common: { options: resolved, runtime, active, workerEntry: entry, loadWorkerCode },
+    common: { options: resolved, runtime, active, workerEntry: entry, loadWorkerCode, uses },
     caller,
     locate,
   };
 }
-
-/** Not in `prepare`: a pool that kept its scope would keep what was on the stack. */
-const loadWorkerCode = () => import("../../mod-worker.ts");
 
 function createFrom(
   given: TaskMap | URL | string | (() => unknown),
@@ -147,7 +163,7 @@ function createFrom(
         isRelative(String(given)) ? caller() : undefined,
         moduleFinder(currentRuntime),
       );
-    const tasks = new ModuleTasks(url, runtime);
+    const tasks = new ModuleTasks(url, runtime, common.uses);
     const { sources, signatures, moduleUrl } = tasks;
     const spec = {
       ...common,
@@ -172,9 +188,20 @@ function createFrom(
     const check = checkOf(name, entry);
     return { settings: settingsOfTask(entry), isStream: isGeneratorFunction(f), f, check };
   });
+  checkUses(common.uses, given as TaskMap);
   const known = entries.map((entry, index) => tasks[index]!.f && entry);
   const spec = { ...common, sources, tasks, known, signatures, taskModule: undefined };
   return new ThreadPool(spec, origin);
+}
+
+/** Throws if a task needs a feature that the pool does not use. */
+function checkUses(uses: Uses | undefined, tasks: TaskMap): void {
+  if (uses === undefined) return;
+  for (const [name, entry] of Object.entries(tasks)) {
+    if (declaredBy(entry) !== undefined) uses.need("structs", `the shape of the task ${name}`);
+    const { options, abortSignal } = entry as TaskDeclaration;
+    uses.needForOptions({ ...options, ...(abortSignal === true && { abortSignal }) }, name);
+  }
 }
 
 /** The module that runs. In an executable of Bun with source maps, the stack shows a relative path of a source. */
@@ -259,6 +286,7 @@ class ThreadPool extends EventTarget {
       Object.defineProperty(this.prototype, name, {
         configurable: true,
         get(this: ThreadPool): unknown {
+          this.#spec.uses?.needForMember(name);
           return members[name]!(this.#access ??= this.#createAccess());
         },
         // As a method could be replaced: by tests, and by what wraps a pool.

@@ -69,6 +69,7 @@ export function createStart(spec: PoolSpec, features: Record<string, unknown>): 
     version: VERSION,
     library: workerEntry.library,
     features: Object.assign(features, options.startData),
+    uses: spec.uses?.names,
     active,
     cores: runtime.cores,
     tasks: sources,

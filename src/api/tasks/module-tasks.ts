@@ -11,7 +11,7 @@ import {
 import type { CodecAccess } from "../../runtimes/runtime.ts";
 import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
-import type { HostTask } from "./pool-spec.ts";
+import type { HostTask, Uses } from "./pool-spec.ts";
 
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
@@ -23,11 +23,13 @@ export class ModuleTasks {
   readonly signatures: (Signature | undefined)[] = [];
   readonly moduleUrl: string;
   readonly #access: CodecAccess;
+  readonly #uses: Uses | undefined;
   isKnown = false;
 
-  constructor(moduleUrl: string, access: CodecAccess) {
+  constructor(moduleUrl: string, access: CodecAccess, uses?: Uses) {
     this.moduleUrl = moduleUrl;
     this.#access = access;
+    this.#uses = uses;
   }
 
   /**
@@ -38,7 +40,11 @@ export class ModuleTasks {
     try {
       if (this.isKnown) return this.#compare(descriptions);
       let hasShapes = false;
-      for (const { declares } of descriptions) hasShapes ||= declares !== undefined;
+      for (const { name, declares } of descriptions) {
+        if (declares === undefined) continue;
+        hasShapes = true;
+        this.#uses?.need("structs", `the shape of the task ${name}`);
+      }
       if (!hasShapes) return this.#add(descriptions);
       const { loadSignatures } = signatures;
       if (loadSignatures === undefined) {
@@ -59,10 +65,14 @@ export class ModuleTasks {
     for (const description of descriptions) {
       const { name, hasSignal, isStream, declares, declared } = description;
       let settings: HostTask["settings"] = { hasSignal };
+      if (hasSignal) this.#uses?.needForOptions({ abortSignal: true }, name);
       let signature: Signature | undefined;
       if (declared !== undefined) {
         const { options, args, returns } = unpack(this.#access, declared) as TaskDeclaration;
-        if (options !== undefined) settings = { ...settingsOf(options), hasSignal };
+        if (options !== undefined) {
+          this.#uses?.needForOptions(options, name);
+          settings = { ...settingsOf(options), hasSignal };
+        }
         if (declares !== undefined) signature = rebuild?.(args, returns);
       }
       this.sources.push({

@@ -21,6 +21,18 @@ export interface HostTask {
   readonly check: Check | undefined;
 }
 
+/** What a pool may use that has not all features (`core/uses.ts`). Its functions throw InvalidArgumentError for what needs another. */
+export interface Uses {
+  /** Its features, with those that they need. */
+  readonly names: ReadonlySet<string>;
+  /** `what` needs this feature. */
+  readonly need: (feature: string, what: string) => void;
+  /** Options of calls are given, or set by a task; `to`: to what. */
+  readonly needForOptions: (options: object, to: string) => void;
+  /** A member of the pool is read. */
+  readonly needForMember: (name: string) => void;
+}
+
 export interface PoolSpec {
   readonly options: ResolvedOptions;
   /** The tasks, by index. In a module pool both lists are filled when a worker has described the tasks. */
@@ -39,4 +51,6 @@ export interface PoolSpec {
   readonly loadWorkerCode: () => Promise<{ readonly serve: Serve }>;
   /** The module that workers start with. */
   readonly workerEntry: WorkerEntry;
+  /** Undefined: all. */
+  readonly uses: Uses | undefined;
 }

@@ -3,9 +3,11 @@ import { DataCloneError } from "../../errors.ts";
 
 export const NO_FUNCTIONS: string =
   "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
-  "back: callback()";
+  "back: callback(), in a pool of heddle/core with requests()";
 /** No feature knows the kind of the value. */
-export const NO_FEATURE = "no feature that sends values of this kind is loaded";
+export const NO_FEATURE: string =
+  "no feature of its pool sends values of this kind. Of heddle/features, values() sends class instances, RegExp, transfer(), " +
+  "borrow() and shared objects, streams() iterables and streams, requests() callback()";
 
 export function refusal(path: string, reason: string, options?: ErrorOptions): DataCloneError {
   return new DataCloneError(

@@ -16,11 +16,11 @@ export const runningModule = (source: string): string => source;
 /** In place of the script of workers, in a bundle that has no URL (esbuild's format "iife"), or one below which nothing lies. */
 export const NOWHERE: URL = new URL("heddle:/worker.js");
 
-/** The script of workers lies beside the file that contains this. */
-export function workerEntry(): WorkerEntry {
+/** The script of workers lies beside the file that contains this. `name`: as where there are files (`worker-entry.ts`). */
+export function workerEntry(_runtime: unknown, name: string): WorkerEntry {
   let url = NOWHERE;
   try {
-    url = new URL("worker.js", import.meta.url);
+    url = new URL(`${name.replace("heddle-", "")}.js`, import.meta.url);
   } catch {
     // Workers that the program starts need none.
   }

@@ -137,7 +137,6 @@ function createTask(
   const check = declared[TASK]?.checked;
   const f = check?.(name, isChecked) ?? declared.f;
   const isStream = isGeneratorFunction(f);
-  if (isStream && seams.results === undefined) throw missing(name, "is a generator", "streams");
   if (hasSignal && seams.wraps["hasSignal"] === undefined) {
     throw missing(name, "takes an abort signal", "limits");
   }
@@ -180,7 +179,7 @@ function signatureOf({ args, returns }: DeclaredTask, name: string): DeclaredSig
 
 function missing(task: string, what: string, feature: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `Task "${task}" ${what}, for which this build of heddle lacks the feature "${feature}".`,
+    `Task "${task}" ${what}, which needs ${feature}(): createPool({ use: [${feature}()] }).`,
   );
 }
 

@@ -1,10 +1,15 @@
 /** A pool whose `createPool` was made without features: it lacks what they add, and says so. */
 import { expect, test } from "vitest";
-import { type CreatePool, createPoolWith } from "../../../src/api/pool/pool.ts";
+import { type CreatePool, createPoolWith, type PoolKind } from "../../../src/api/pool/pool.ts";
 import type { PoolOptions } from "../../../src/api/options/pool-options.ts";
 import { declareTask } from "../../../src/api/tasks/declare.ts";
 
-const none: readonly [] = [];
+const none: PoolKind = {
+  features: [],
+  isMain: true,
+  worker: "heddle-worker",
+  loadWorkerCode: () => import("../../../src/mod-worker.ts"),
+};
 function createPool(options?: PoolOptions): CreatePool {
   const create = createPoolWith(none, createPool, options, arguments.length);
   return create;

@@ -51,7 +51,7 @@ describe("without features", () => {
   test.each(rare)("%o is refused, whatever contains it", (value) => {
     for (const whole of [value, [{ value }], new Map([[1, value]])]) {
       expect(() => write(whole)).toThrow(DataCloneError);
-      expect(() => write(whole)).toThrow("no feature that sends values of this kind is loaded");
+      expect(() => write(whole)).toThrow("no feature of its pool sends values of this kind");
     }
   });
 
@@ -94,7 +94,7 @@ describe("with rare values", () => {
     const stream = new StreamArgument(3, true);
     const f = (): void => {};
     markCallback(f, f);
-    expect(() => write([stream])).toThrow(/no feature that sends values of this kind/);
+    expect(() => write([stream])).toThrow(/no feature of its pool sends values of this kind/);
     useValues({ name: "streams", writeValue: writeStreamArgument });
     useValues({ name: "requests", writeValue: writeCallback });
     expect(write(stream)[VALUE_HEADER_BYTES]).toBe(STREAM);

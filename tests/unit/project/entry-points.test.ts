@@ -44,11 +44,26 @@ test("package and JSR have the same entry points, and the build writes them", ()
   const { exports, sideEffects } = json("package.json");
   const jsr = json("deno.json").exports as Record<string, string>;
   // The build puts the adapter of browsers in the place of another: the sources alone have none, nor has JSR.
-  const names = Object.keys(exports).filter((name) => !/^\.\/(?:package\.json|browser)/.test(name));
-  expect(names).toEqual(Object.keys(jsr));
+  const names = Object.keys(exports)
+    .filter((name) => !/^\.\/(?:package\.json|browser|core\/worker)/.test(name));
+  // The build reads them of deno.json.
+  const ofFeatures = Object.keys(jsr).filter((name) => name.startsWith("./features/"));
+  expect(names.flatMap((name) => name === "./features/*" ? ofFeatures : [name]))
+    .toEqual(Object.keys(jsr));
   const config = read("tsup.config.ts");
   for (const name of names) {
     const { browser, ...conditions } = exports[name] as Record<string, { default: string }>;
+    if (name === "./core" || name === "./features/*") {
+      // One copy, which the features add to: CommonJS loads it by `require` as well.
+      const entry = name.slice(2);
+      expect(browser!.default).toBe(`./dist/browser/${entry}.js`);
+      expect(conditions).toEqual({
+        types: `./dist/${entry}.d.ts`,
+        module: `./dist/bundle/${entry}.js`,
+        default: `./dist/${entry}.js`,
+      });
+      continue;
+    }
     const entry = conditions["import"]!.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
     const inBrowsers = [".", "./task"].includes(name) ? `./dist/browser/${entry}.js` : undefined;
     expect(browser?.default).toBe(inBrowsers);
@@ -70,11 +85,16 @@ test("package and JSR have the same entry points, and the build writes them", ()
     "./dist/shared.cjs",
     "./dist/bundle/heddle-worker.js",
     "./dist/heddle-worker.js",
+    "./dist/bundle/heddle-core-worker.js",
+    "./dist/heddle-core-worker.js",
     // These set what lanes need in browsers.
     "./dist/browser/**",
     "./src/features/workers/mirror/install.ts",
     "./src/mod-browser.ts",
     "./src/mod-browser-worker.ts",
+    "./src/mod-browser-core.ts",
+    "./src/mod-browser-core-worker.ts",
+    "./src/mod-core-worker.ts",
     "./src/mod-shared.ts",
     "./src/mod-worker.ts",
     "./src/shared/**",

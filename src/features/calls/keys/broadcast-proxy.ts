@@ -58,6 +58,7 @@ export function createBroadcastProxy(
           );
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
+            spec.uses?.needForOptions(Object(options) as object, "with()");
             const next = checkBroadcastOptions(options);
             return at(mergeOptions(given, next.given), next.isSticky ?? isSticky);
           }),

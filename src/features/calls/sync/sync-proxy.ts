@@ -65,9 +65,10 @@ function callWith(
   given: GivenCall,
 ): SyncCallWith {
   const call = Object.assign(createCall(spec, target, name, given, Infinity), {
-    with: atCaller((options: CallOptions) =>
-      callWith(spec, target, name, mergeOptions(given, checkCallOptions(options)))
-    ),
+    with: atCaller((options: CallOptions) => {
+      spec.uses?.needForOptions(Object(options) as object, "with()");
+      return callWith(spec, target, name, mergeOptions(given, checkCallOptions(options)));
+    }),
   });
   blocking.set(
     call,

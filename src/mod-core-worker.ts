@@ -1,0 +1,11 @@
+/**
+ * The module of a worker of `heddle/core`: the kernel's part of workers, which loads the features of its pool.
+ *
+ * @module
+ */
+import { serve } from "./core/worker.ts";
+import { serveThread } from "./worker/entry.ts";
+
+serveThread(serve);
+
+export { serve };
