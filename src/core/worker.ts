@@ -12,7 +12,6 @@ const LOADERS: Readonly<Record<string, () => Promise<WorkerFeature>>> = {
   limits: async () => (await import("../features/calls/limits/worker.ts")).limits,
   streams: async () => (await import("../features/calls/streams/worker.ts")).streams,
   scaling: async () => (await import("../features/workers/scaling/worker.ts")).scaling,
-  inline: async () => (await import("../features/workers/inline/worker.ts")).inline,
   observe: async () => (await import("../features/watching/observe/worker.ts")).observe,
   profile: async () => (await import("../features/watching/profile/worker.ts")).profile,
   requests: async () => (await import("../features/calls/requests/worker.ts")).requests,

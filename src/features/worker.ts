@@ -1,5 +1,4 @@
 /** The features of a worker: one line each. */
-import { inline } from "./workers/inline/worker.ts";
 import { limits } from "./calls/limits/worker.ts";
 import { map } from "./calls/map/worker.ts";
 import { mirror } from "./workers/mirror/worker.ts";
@@ -19,7 +18,6 @@ export const workerFeatures: readonly WorkerFeature[] = [
   limits,
   streams,
   scaling,
-  inline,
   observe,
   profile,
   requests,

@@ -72,7 +72,6 @@ export type Location = typeof INLINE | typeof PORT | typeof NUMBER_ONLY;
 
 /** Descriptors of the most frequent records: the receiver compares the word instead of unpacking it. */
 export const CALL_WITH_NUMBER: number = packDescriptor(CALL, NUMBER_ONLY, 1);
-export const CALL_WITH_NOTHING: number = packDescriptor(CALL, INLINE, 0);
 export const CALL_WITH_VALUE: number = packDescriptor(CALL, INLINE, 1);
 export const RESULT_NUMBER: number = packDescriptor(RESULT, NUMBER_ONLY, 1);
 export const RESULT_VALUE: number = packDescriptor(RESULT, INLINE, 1);

@@ -16,18 +16,19 @@ import { WAITS_FOR } from "../lane/layout.ts";
 
 const GAUGES_BYTE: number = WAITS_FOR * 4 + 16;
 const GAUGES = 7;
-const SLEPT = 0;
-const ASLEEP = 1;
-const MARK = 2;
-const MARK_SLEPT = 3;
-const BEFORE = 4;
-const BEFORE_SLEPT = 5;
-const MEMORY = 6;
+export const SLEPT = 0;
+export const ASLEEP = 1;
+export const MARK = 2;
+export const MARK_SLEPT = 3;
+export const BEFORE = 4;
+export const BEFORE_SLEPT = 5;
+export const MEMORY = 6;
 
 /** Minimum time between two marks: the window of `recent`. */
-const MARK_MS = 1000;
+export const MARK_MS = 1000;
 
-const viewOf = (lane: SharedArrayBuffer): Float64Array<SharedArrayBuffer> =>
+/** The values, in the memory of a lane. */
+export const gaugesOf = (lane: SharedArrayBuffer): Float64Array<SharedArrayBuffer> =>
   new Float64Array(lane, GAUGES_BYTE, GAUGES);
 
 /** The worker's side. */
@@ -37,7 +38,7 @@ export class GaugeWriter {
   #fromMs = 0;
 
   constructor(lane: SharedArrayBuffer) {
-    this.#gauges = viewOf(lane);
+    this.#gauges = gaugesOf(lane);
   }
 
   /** The worker goes to sleep without calls. */
@@ -65,37 +66,4 @@ export class GaugeWriter {
   measured(bytes: number): void {
     this.#gauges[MEMORY] = bytes;
   }
-}
-
-export interface WorkerGauges {
-  /** Share of the time without sleep, from 0 to 1: of the last second or somewhat more, and since `fromMs`. */
-  readonly recent: number;
-  readonly total: number;
-  /** Bytes; undefined: not measured. */
-  readonly memoryBytes: number | undefined;
-}
-
-/** The host's side. `fromMs`: when the worker was ready. */
-export function readGauges(lane: SharedArrayBuffer, fromMs: number, nowMs: number): WorkerGauges {
-  const gauges = viewOf(lane);
-  const asleepMs = gauges[ASLEEP]!;
-  const slept = gauges[SLEPT]! + (asleepMs > 0 ? Math.max(0, nowMs - asleepMs) : 0);
-  const since = (time: number, sleptBefore: number): number => {
-    const elapsed = nowMs - time;
-    return elapsed <= 0 ? 0 : 1 - Math.min(1, Math.max(0, (slept - sleptBefore) / elapsed));
-  };
-  // Asleep, or awake, for the whole window: the marks are older than that.
-  const isSteady = asleepMs !== 0 && nowMs - Math.abs(asleepMs) >= MARK_MS;
-  const isOld = nowMs - gauges[MARK]! >= MARK_MS;
-  const time = isOld ? gauges[MARK]! : gauges[BEFORE]!;
-  const sleptBefore = isOld ? gauges[MARK_SLEPT]! : gauges[BEFORE_SLEPT]!;
-  return {
-    recent: isSteady
-      ? asleepMs > 0 ? 0 : 1
-      : time > fromMs
-      ? since(time, sleptBefore)
-      : since(fromMs, 0),
-    total: since(fromMs, 0),
-    memoryBytes: gauges[MEMORY]! > 0 ? gauges[MEMORY]! : undefined,
-  };
 }

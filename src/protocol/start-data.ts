@@ -2,7 +2,8 @@
  * Data that host and worker exchange outside the rings: the start data of a worker, and control messages.
  * Plain data only: everything here is copied by structured clone.
  */
-import type { AnswerMessage, RequestMessage } from "../features/calls/requests/messages.ts";
+import type { RequestMessage } from "../features/calls/requests/messages.ts";
+import type { ArgumentMessage } from "../features/calls/streams/messages.ts";
 import type { MirrorMessage } from "../features/workers/mirror/mirror-message.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
 import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
@@ -111,16 +112,6 @@ export interface PoolStart {
   readonly uses: ReadonlySet<string> | undefined;
 }
 
-/** Start data of the feature "observe". */
-export interface ObserveData {
-  /** Memory for `metrics: true` (call-metrics.ts). */
-  readonly metrics: SharedArrayBuffer | undefined;
-  /** When the pool was created, on the shared clock, if the worker prints its waits (`debug`). */
-  readonly printsWaitsFromMs: number | undefined;
-  /** The URL of the module of the option `context`. */
-  readonly context: string | undefined;
-}
-
 /** Host to worker. WAKE: check the rings (sent only to a worker parked in its event loop). */
 export const WAKE = 0;
 /** Host to worker: reply "flushed" when all output to stdout and stderr has arrived. */
@@ -132,78 +123,10 @@ export type PackedReason =
   | { readonly dom: readonly [message: string, name: string] }
   | { readonly value: unknown };
 
-/** Host to worker: a call was aborted that the worker may be running and whose task has a signal. */
-export interface AbortMessage {
-  readonly heddle: "abort";
-  readonly slot: number;
-  readonly generation: number;
-  readonly reason: PackedReason;
-}
-
-/** A stream by the call that it belongs to, and for an argument by its number among the streams of the call. */
-export interface StreamId {
-  readonly slot: number;
-  readonly generation: number;
-  readonly index: number;
-}
-
-/** Host to worker: credit for a result stream, or its cancellation; items of an argument stream, or its end. */
-export type StreamMessage =
-  & StreamId
-  & (
-    | { readonly heddle: "credit"; readonly batches: number }
-    | { readonly heddle: "cancel" }
-    | { readonly heddle: "items"; readonly items: PackedItems }
-    /** Without a reason: its source is done. */
-    | {
-      readonly heddle: "end";
-      readonly reason: PackedReason | undefined;
-      /** The iterator threw the reason by its `return()`. */
-      readonly isOfReturn: boolean;
-    }
-  );
-
-/** Host to worker: take a CPU profile of this duration and post it to `port`. */
-export interface ProfileMessage {
-  readonly heddle: "profile";
-  readonly durationMs: number;
-  readonly port: MessagePort;
-}
-
-/** What the worker posts to that port: the profile as JSON, or why there is none. */
-export type ProfileResponse = { readonly profile: string } | { readonly reason: string };
-
-/** What the host posts beside the messages of a start. */
-export type HostMessage =
-  | AbortMessage
-  | StreamMessage
-  | ProfileMessage
-  | AnswerMessage
-  | MirrorMessage;
-
-/** Worker to host: credit for an argument stream (0 batches: start), or its cancellation. */
-export type ArgumentMessage =
-  & StreamId
-  & (
-    | { readonly heddle: "credit"; readonly batches: number }
-    | { readonly heddle: "cancel" }
-  );
-
-/** Worker to host: what its tasks want beside their responses. */
-type TaskMessage = ArgumentMessage | RequestMessage;
-
-/** A batch in a message. */
-export interface PackedItems {
-  readonly count: number;
-  /** Encoded, in the first `end` bytes. */
-  readonly buffer: SharedArrayBuffer;
-  readonly end: number;
-  /** The bytes that count for credit. */
-  readonly bytes: number;
-  /** Objects that the encoded items refer to by index. */
-  readonly attachments: readonly unknown[];
-  /** Key lists that the items use and that were not sent before: the number of the first, then the lists. */
-  readonly keyLists: readonly unknown[] | undefined;
+/** What the host posts beside the messages of a start: messages of features, by their names. */
+export interface HostMessage {
+  readonly heddle: string;
+  readonly [field: string]: unknown;
 }
 
 export type StartPart = "setup" | "module" | "export";
@@ -247,7 +170,8 @@ export type WorkerMessage =
   | NoticeMessage
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
-  | TaskMessage
+  | ArgumentMessage
+  | RequestMessage
   | SharedMessage
   /** The exception that is ending the worker, where the runtime passes only its text. */
   | { readonly heddle: "uncaught"; readonly error: Uint8Array }

@@ -4,11 +4,13 @@
  * imports that as well, to serve workers on its own thread.
  */
 import { Promise } from "../builtins.ts";
+import { WorkerStartError } from "../errors.ts";
 import { Endpoint } from "../lane/endpoint.ts";
-import { links } from "../lane/links.ts";
 import {
   BEGUN,
+  ENDED,
   HOST_PARKED_WORD,
+  LIFE,
   PARKED_WORD,
   REQUEST_RING,
   REQUEST_SPACE,
@@ -16,7 +18,7 @@ import {
   STARTED,
   WANTS_SPACE,
 } from "../lane/layout.ts";
-import { TaskTimer } from "../metering/task-timings.ts";
+import { links } from "../lane/links.ts";
 import {
   FLUSH,
   type SharedMessage,
@@ -24,23 +26,21 @@ import {
   WAKE,
   type WorkerStart,
 } from "../protocol/start-data.ts";
-import { WorkerStartError } from "../errors.ts";
-import { AwakeCount } from "../sync/awake-count.ts";
-import { HostWaker } from "../sync/host-parking.ts";
-import { SpaceFlag } from "../sync/space-flag.ts";
-import { HostThreadParker } from "../sync/host-thread-parking.ts";
-import { Parker } from "../sync/worker-parking.ts";
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
 import { currentRuntime } from "../runtimes/current.ts";
 import { unpackData } from "../shared-entry.ts";
+import { AwakeCount } from "../sync/awake-count.ts";
+import { HostWaker, wakeBlockedHost } from "../sync/host-parking.ts";
+import { HostThreadParker } from "../sync/host-thread-parking.ts";
+import { SpaceFlag } from "../sync/space-flag.ts";
+import { Parker } from "../sync/worker-parking.ts";
 import { VERSION } from "../version.ts";
 import { seams } from "./feature.ts";
-import { WorkerLoop } from "./loop.ts";
-import { announceEnd, setLife } from "./life.ts";
-import { Replies } from "./replies.ts";
 import { load, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
+import { WorkerLoop } from "./loop.ts";
+import { Replies } from "./replies.ts";
 import type { Serve, Site } from "./site.ts";
 import { WorkerCore } from "./worker-core.ts";
 
@@ -86,6 +86,7 @@ function isMarked(message: unknown): message is { readonly heddle: string } {
 
 /** Starts serving the pool that the start data describes. Returns what takes further messages. */
 function begin(given: WorkerStart, site: Site): (message: unknown) => void {
+  const { parent } = site;
   if (given.version !== VERSION) return refuse(given, site);
   const core = new WorkerCore(given, site, runtime, seams.starts);
   const { start } = core;
@@ -93,14 +94,15 @@ function begin(given: WorkerStart, site: Site): (message: unknown) => void {
   const realm = core.realm = createRealm(core);
   const receive = (message: unknown): void => {
     if (message === WAKE) core.loop?.onWakeMessage();
+    else if (message === FLUSH) parent.flushOutput(() => core.post({ heddle: "flushed" }));
     else if (isMarked(message)) {
       const { heddle: name } = message;
       if (name === "notice") realm.shared.take();
       else if (name === "shared") realm.shared.receive?.((message as SharedMessage).body);
       else for (const take of seams.messages.get(name) ?? []) take(message as never, core);
-    } else flushIfAsked(message, site, core.post);
+    }
   };
-  if (start.directOutputs.length > 0) site.parent.writeDirectly(start.directOutputs);
+  if (start.directOutputs.length > 0) parent.writeDirectly(start.directOutputs);
   const { messages } = core.endpoint = createEndpoint(core);
   // A worker that waits without its event loop finds messages of the host on the payload port.
   realm.shared.take = () => {
@@ -108,7 +110,13 @@ function begin(given: WorkerStart, site: Site): (message: unknown) => void {
       receive(next);
     }
   };
-  site.parent.onExit(() => announceEnd(start));
+  parent.onExit(() => {
+    try {
+      setLife(start, ENDED);
+    } catch {
+      // A task has removed Atomics. The thread must end nevertheless.
+    }
+  });
   site.enter(realm, start, () => {
     load(core).then((outcome) => {
       if (outcome.heddle === "failed") {
@@ -130,9 +138,17 @@ function begin(given: WorkerStart, site: Site): (message: unknown) => void {
   return receive;
 }
 
-/** Its host waits for the last output of this worker. */
-function flushIfAsked(message: unknown, { parent }: Site, post: WorkerCore["post"]): void {
-  if (message === FLUSH) parent.flushOutput(() => post({ heddle: "flushed" }));
+/**
+ * Tells a host that blocks of the worker's life, by bits of the word LIFE: after what it tells of was posted. A host in its event
+ * loop gets messages.
+ */
+function setLife(
+  { lane, hostControl }: WorkerStart,
+  life: typeof BEGUN | typeof STARTED | typeof ENDED,
+): void {
+  // SYNC(life): after what it tells was posted, before the host is woken. Pairs with ThreadLane.checkLife. Needs seq-cst.
+  Atomics.or(new Int32Array(lane, 0, REQUEST_RING / 4), LIFE, life);
+  wakeBlockedHost(new Int32Array(hostControl), HOST_PARKED_WORD);
 }
 
 function createRealm(core: WorkerCore): WorkerRealm {
@@ -153,8 +169,8 @@ function createRealm(core: WorkerCore): WorkerRealm {
       return modulesOf(core);
     },
     get bareTasks() {
-      const bare = start.tasks.filter(({ functionName }) => functionName !== undefined);
-      return bare.map(({ name }) => name);
+      return start.tasks.filter(({ functionName }) => functionName !== undefined)
+        .map(({ name }) => name);
     },
     active: start.active,
     teardowns: [],
@@ -192,14 +208,16 @@ function refuse(start: WorkerStart, site: Site): (message: unknown) => void {
     error: packReasonOf(runtime, new WorkerStartError(message)),
   });
   exitSoon(1, site);
-  return (message) => flushIfAsked(message, site, post);
+  return (message) => {
+    if (message === FLUSH) site.parent.flushOutput(() => post({ heddle: "flushed" }));
+  };
 }
 
 function createLoop(core: WorkerCore): WorkerLoop {
-  const { start, endpoint, control, signals, site, port, staysInLoop } = core;
+  const { start, endpoint, control, signals, site, port } = core;
   links.current?.attach(endpoint, port, () => loop.onWakeMessage());
   const hostWords = new Int32Array(start.hostControl);
-  const replies = core.replies = new Replies(
+  core.replies = new Replies(
     endpoint,
     signals ?? new HostWaker(hostWords, HOST_PARKED_WORD, site.parent.post, WAKE),
     signals ?? new SpaceFlag(control, WANTS_SPACE),
@@ -207,30 +225,11 @@ function createLoop(core: WorkerCore): WorkerLoop {
     control,
   );
   // In a bundle, the worker may have features that its pool has not.
-  if (start.uses?.has("streams") !== false) replies.isOther = seams.results?.is;
-  const WorkerParker = staysInLoop ? HostThreadParker : Parker;
+  core.replies.hasResults = start.uses?.has("streams") !== false;
   const active = new AwakeCount(start.active, start.cores);
-  const loop: WorkerLoop = new WorkerLoop({
-    core,
-    runtime,
-    endpoint,
-    replies,
-    parker: new WorkerParker(control, PARKED_WORD, active.words),
-    active,
-    control,
-    tasks: core.tasks,
-    wraps: core.wraps,
-    maxConcurrency: start.maxConcurrency,
-    times: new TaskTimer(start.taskTimings, runtime.now, core.onRun),
-    gauges: core.gauges,
-    onParked: core.onParked,
-    spinMs: staysInLoop ? 0 : start.spinMs,
-    hostWords,
-    onTurn: core.onTurn,
-    isTerminating: site.parent.isTerminating,
-    onClose: () => void leave(core),
-    onCrash: site.crash,
-  });
+  const WorkerParker = core.staysInLoop ? HostThreadParker : Parker;
+  const parker = new WorkerParker(control, PARKED_WORD, active.words);
+  const loop: WorkerLoop = new WorkerLoop(core, parker, active, () => void leave(core));
   return loop;
 }
 

@@ -15,8 +15,6 @@ export interface WorkerFeature extends ValueFeature {
   readonly start?: (data: never, core: WorkerCore) => void;
   /** Takes messages of the host, by their names (`heddle`). */
   readonly messages?: Readonly<Record<string, MessageHandler>>;
-  /** Not undefined: this thread is a host, which runs workers beside other code. */
-  readonly hostWorkers?: () => object | undefined;
 
   /** Parts of a worker (`WorkerCore.part`) around the calls of the tasks whose property of this name is true. */
   readonly wraps?: Readonly<Record<string, (core: WorkerCore) => TaskWrap>>;
@@ -39,7 +37,7 @@ export interface WorkerFeature extends ValueFeature {
 
 type MessageHandler = (message: never, core: WorkerCore) => void;
 
-export interface DeclaredSignature {
+interface DeclaredSignature {
   readonly signature: Signature | undefined;
   readonly words: string | undefined;
 }
@@ -72,7 +70,6 @@ interface Seams {
   readonly wraps: Table<"wraps">;
   readonly variants: Table<"variants">;
   readonly held: Table<"held">;
-  hostWorkers: WorkerFeature["hostWorkers"];
   signatureOf: WorkerFeature["signatureOf"];
   results: OtherResults | undefined;
   requests: WorkerFeature["requests"];
@@ -86,7 +83,6 @@ export const seams: Seams = {
   wraps: Object.create(null),
   variants: Object.create(null),
   held: Object.create(null),
-  hostWorkers: undefined,
   signatureOf: undefined,
   results: undefined,
   requests: undefined,
@@ -109,7 +105,6 @@ export function useInWorker(features: readonly WorkerFeature[]): void {
     Object.assign(seams.wraps, wraps);
     Object.assign(seams.variants, variants);
     Object.assign(seams.held, held);
-    seams.hostWorkers ??= feature.hostWorkers;
     seams.signatureOf ??= feature.signatureOf;
     seams.results ??= feature.results;
     seams.requests ??= feature.requests;

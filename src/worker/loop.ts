@@ -20,10 +20,10 @@ import { Spin } from "../sync/spin.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
-import type { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Replies } from "./replies.ts";
-import { TaskRunner, type TaskRunnerOptions } from "./calls/run-task.ts";
+import { TaskRunner } from "./calls/run-task.ts";
+import type { WorkerCore } from "./worker-core.ts";
 
 /** Longest block before returning to the event loop. */
 const BLOCK_MS = 1;
@@ -38,43 +38,18 @@ const MAX_CLOCK_STRIDE = 8;
 /** Turns of the event loop spent polling the ring while async tasks are in flight. */
 const MAX_IDLE_TURNS = 16;
 
-export interface WorkerLoopOptions extends TaskRunnerOptions {
-  readonly parker: Parker;
-  readonly active: AwakeCount;
-  readonly control: Int32Array<SharedArrayBuffer>;
-  readonly maxConcurrency: number;
-  /** Longest spin, in milliseconds. */
-  readonly spinMs: number;
-  /** The words that all workers of the pool share. */
-  readonly hostWords: Int32Array<SharedArrayBuffer>;
-  readonly gauges: GaugeWriter;
-  /** Called when the worker has parked in its event loop: with `debug`. */
-  readonly onParked: (() => void) | undefined;
-  /** Called before the event loop turns, after work. */
-  readonly onTurn: (() => void) | undefined;
-  /** Whether the thread is about to end: the loop starts no further calls. */
-  readonly isTerminating: () => boolean;
-  /** Called when the host has requested this worker's exit, possibly more than once. */
-  readonly onClose: () => void;
-  /** Called when shared memory is damaged and the loop cannot continue. Must end the worker. */
-  readonly onCrash: (error: unknown) => void;
-}
-
 export class WorkerLoop {
+  readonly runner: TaskRunner;
+  readonly #core: WorkerCore;
   readonly #runtime: Runtime;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   readonly #parker: Parker;
   readonly #active: AwakeCount;
   readonly #control: Int32Array<SharedArrayBuffer>;
-  readonly #runner: TaskRunner;
   readonly #maxConcurrency: number;
   readonly #spin: Spin;
-  readonly #gauges: GaugeWriter;
-  readonly #onParked: (() => void) | undefined;
-  readonly #onTurn: (() => void) | undefined;
   readonly #onClose: () => void;
-  readonly #onCrash: (error: unknown) => void;
   readonly #turn: TurnClock;
   readonly #run: () => void;
   #idleTurns = 0;
@@ -91,49 +66,43 @@ export class WorkerLoop {
   #isParkedInLoop = false;
   #isResponding = false;
 
-  constructor(options: WorkerLoopOptions) {
-    this.#runtime = options.runtime;
-    this.#endpoint = options.endpoint;
-    this.#replies = options.replies;
-    this.#parker = options.parker;
-    this.#active = options.active;
-    this.#control = options.control;
-    this.#runner = new TaskRunner(options, (respond) => this.#respondLater(respond));
-    this.#maxConcurrency = options.maxConcurrency;
-    this.#gauges = options.gauges;
-    this.#onParked = options.onParked;
-    this.#onTurn = options.onTurn;
-    this.#onClose = options.onClose;
-    this.#onCrash = options.onCrash;
-    const { isTerminating } = options;
+  /** `onClose`: called when the host has requested this worker's exit, possibly more than once. */
+  constructor(core: WorkerCore, parker: Parker, active: AwakeCount, onClose: () => void) {
+    const { runtime, start, site: { parent } } = core;
+    this.#core = core;
+    this.#runtime = runtime;
+    this.#endpoint = core.endpoint;
+    this.#replies = core.replies;
+    this.#parker = parker;
+    this.#active = active;
+    this.#control = core.control;
+    this.runner = new TaskRunner(core, (respond) => this.#respondLater(respond));
+    this.#maxConcurrency = start.maxConcurrency;
+    this.#onClose = onClose;
     this.#run = () => {
-      if (!isTerminating()) this.#workOrCrash();
+      if (!parent.isTerminating()) this.#workOrCrash(); // a thread that is about to end starts no further calls
     };
     this.#turn = new TurnClock({
-      now: this.#runtime.now,
-      macrotask: this.#runtime.macrotask,
-      turnsPerYield: this.#runtime.turnsPerYield,
+      now: runtime.now,
+      macrotask: runtime.macrotask,
+      turnsPerYield: runtime.turnsPerYield,
       maxTurnMs: MAX_TURN_MS,
       maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#run,
     });
-    const { active, hostWords } = options;
+    const hostWords = new Int32Array(start.hostControl);
     this.#spin = new Spin({
       isReady: () => this.#hasWork,
       canContinue: () =>
         Atomics.load(hostWords, HOST_SPINS) === 1 && active.hasFreeCore && !this.#isClosing(),
-      pause: this.#runtime.pause,
-      now: this.#runtime.now,
-    }, options.spinMs);
-  }
-
-  get runner(): TaskRunner {
-    return this.#runner;
+      pause: runtime.pause,
+      now: runtime.now,
+    }, core.staysInLoop ? 0 : start.spinMs);
   }
 
   /** Whether it is certain that no call is in flight. */
   get isIdle(): boolean {
-    return this.#runner.inFlight === 0 && (this.#isParkedInLoop || this.#isClosing());
+    return this.runner.inFlight === 0 && (this.#isParkedInLoop || this.#isClosing());
   }
 
   /** Starts the loop. */
@@ -146,8 +115,6 @@ export class WorkerLoop {
     // If it is not parked, the message lost a race against this worker's own resume and can be ignored.
     if (!this.#isParkedInLoop) return;
     if (this.#turn.turned()) this.#units = 0;
-    this.#isParkedInLoop = false;
-    Atomics.add(this.#control, LOOP_PARKS, 1);
     this.#leavePark();
     this.#workOrCrash();
   }
@@ -156,13 +123,13 @@ export class WorkerLoop {
     try {
       this.#work();
     } catch (error) {
-      this.#onCrash(error);
+      this.#core.site.crash(error);
     }
   }
 
   #work(): void {
     const { rx } = this.#endpoint;
-    const runner = this.#runner;
+    const runner = this.runner;
     for (;;) {
       if (this.#replies.waiting > 0 && !this.#replies.flush()) {
         if (this.#rest()) continue;
@@ -192,7 +159,7 @@ export class WorkerLoop {
 
   /** Waits when there is nothing to do. True: there is work again; false: the loop will be called back. */
   #rest(): boolean {
-    if (this.#runner.inFlight === 0) {
+    if (this.runner.inFlight === 0) {
       if (this.#spin.spin()) return true;
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < MAX_NEAR_MS && this.#block()) {
@@ -231,7 +198,7 @@ export class WorkerLoop {
     this.#isSleepTimed = this.#lastSleepMs < MAX_TIMED_SLEEP_MS;
     const coarseMs = this.#runtime.coarseNow();
     this.#sleptAtMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
-    this.#gauges.sleeps(coarseMs);
+    this.#core.gauges.sleeps(coarseMs);
   }
 
   #endSleep(): void {
@@ -240,18 +207,18 @@ export class WorkerLoop {
     const coarseMs = this.#runtime.coarseNow();
     const nowMs = this.#isSleepTimed ? this.#runtime.now() : coarseMs;
     this.#lastSleepMs = nowMs - this.#sleptAtMs;
-    this.#gauges.woke(coarseMs);
+    this.#core.gauges.woke(coarseMs);
   }
 
   #yieldTurn(): void {
-    this.#onTurn?.();
+    this.#core.onTurn?.();
     this.#turn.yieldTurn();
   }
 
   /** Parks in the event loop without a time limit. True: the re-check found work. */
   #parkInLoop(): boolean {
-    this.#onTurn?.();
-    if (this.#runner.inFlight === 0) this.#beginSleep();
+    this.#core.onTurn?.();
+    if (this.runner.inFlight === 0) this.#beginSleep();
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
     const isClosing = Atomics.load(this.#control, IS_CLOSING) !== 0;
@@ -267,7 +234,7 @@ export class WorkerLoop {
     }
     // Set only now: it states that there was no work after the announcement.
     this.#isParkedInLoop = true;
-    this.#onParked?.();
+    this.#core.onParked?.();
     Atomics.add(this.#control, LOOP_PARKS, 1);
     return false;
   }
@@ -276,7 +243,7 @@ export class WorkerLoop {
   #announce(state: typeof BLOCKED | typeof IN_EVENT_LOOP): void {
     const replies = this.#replies;
     this.#endpoint.rx.publish();
-    if (this.#waitsFor !== FOR_CALLS || this.#runner.inFlight > 0 || replies.waiting > 0) {
+    if (this.#waitsFor !== FOR_CALLS || this.runner.inFlight > 0 || replies.waiting > 0) {
       this.#storeWaitReason();
     }
     this.#parker.announce(state);
@@ -287,22 +254,19 @@ export class WorkerLoop {
 
   /** Withdraws an announcement of waiting in the event loop. */
   #leavePark(): void {
+    if (this.#isParkedInLoop) {
+      this.#isParkedInLoop = false;
+      Atomics.add(this.#control, LOOP_PARKS, 1);
+    }
     this.#idleTurns = 0;
     // If the exchange fails, a message is on its way and will be ignored.
     this.#parker.cancel(IN_EVENT_LOOP);
     this.#endSleep();
   }
 
-  #resume(): void {
-    this.#isParkedInLoop = false;
-    Atomics.add(this.#control, LOOP_PARKS, 1);
-    this.#leavePark();
-    this.#run();
-  }
-
   /** A stream that waits for its reader does not count: the reader may need further calls to go on. */
   get #hasCapacity(): boolean {
-    return this.#runner.inFlight - this.#runner.paused < this.#maxConcurrency;
+    return this.runner.inFlight - this.runner.paused < this.#maxConcurrency;
   }
 
   /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */
@@ -314,7 +278,7 @@ export class WorkerLoop {
   #storeWaitReason(): void {
     const waitsFor = this.#replies.waiting > 0
       ? FOR_SPACE
-      : this.#runner.inFlight === 0 || this.#hasCapacity
+      : this.runner.inFlight === 0 || this.#hasCapacity
       ? FOR_CALLS
       : FOR_TASKS;
     if (waitsFor === this.#waitsFor) return;
@@ -324,7 +288,7 @@ export class WorkerLoop {
 
   get #hasWork(): boolean {
     if (this.#replies.waiting > 0) return this.#replies.hasSpace;
-    return (this.#runner.inFlight === 0 || this.#hasCapacity) && this.#endpoint.rx.hasRecord;
+    return (this.runner.inFlight === 0 || this.#hasCapacity) && this.#endpoint.rx.hasRecord;
   }
 
   #isClosing(): boolean {
@@ -346,7 +310,7 @@ export class WorkerLoop {
       this.#isResponding = false;
       this.#afterAsync();
     } catch (error) {
-      this.#onCrash(error);
+      this.#core.site.crash(error);
     }
   }
 
@@ -357,9 +321,11 @@ export class WorkerLoop {
   #afterAsync(): void {
     if (!this.#isParkedInLoop) return;
     this.#replies.requestSpace();
-    if (this.#hasWork) this.#resume();
-    else {
-      if (this.#runner.inFlight === 0) this.#beginSleep();
+    if (this.#hasWork) {
+      this.#leavePark();
+      this.#run();
+    } else {
+      if (this.runner.inFlight === 0) this.#beginSleep();
       this.#storeWaitReason();
       // The host may have looked for an idle worker just before that store. Pairs as an announced park does.
       this.#replies.wakeForSpace();

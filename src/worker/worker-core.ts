@@ -6,56 +6,17 @@ import { REQUEST_RING } from "../lane/layout.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { WorkerMessage, WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
-import type { TaskTimer } from "../metering/task-timings.ts";
 import type { PayloadPort, Runtime } from "../runtimes/runtime.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
 import type { SpaceFlag } from "../sync/space-flag.ts";
-import { type Notice, postNotice } from "./notices.ts";
+import type { WorkerFeature } from "./feature.ts";
+import type { WorkerLoop } from "./loop.ts";
 import type { Replies } from "./replies.ts";
 import type { Site } from "./site.ts";
-import type { HeldArgument, TaskWrap, WorkerTask } from "./task.ts";
+import type { TaskWrap, WorkerTask } from "./task.ts";
 
 /** In the place of words of shared memory: wakes the host, and tells of space in the rings. */
 export type LaneSignals = Pick<HostWaker, "wake"> & Pick<SpaceFlag, "raise" | "take">;
-
-/** The loop, for features. */
-export interface Loop {
-  /** Whether it is certain that no call is in flight. */
-  readonly isIdle: boolean;
-  readonly runner: Runner;
-  /** There may be work. */
-  onWakeMessage(): void;
-}
-
-/** What runs tasks, for features. */
-interface Runner {
-  /** Tasks whose promise has not settled, or whose result is sent in parts. */
-  inFlight: number;
-  /** Those of them that wait for others, and do not count for `maxConcurrency`. */
-  paused: number;
-  readonly times: TaskTimer;
-  readonly held: { of(slot: number, generation: number): readonly HeldArgument[] } | undefined;
-  /** Adds something around all calls that begin from now on. */
-  wrapAll(wrap: TaskWrap): void;
-  /** Calls its argument, which sends a response or a part of it, outside the worker loop. */
-  readonly respondLater: (respond: () => void) => void;
-  /** Sends the result of a call, or what it has thrown. `word`: OF_RETURN or 0. */
-  respond(
-    slot: number,
-    generation: number,
-    task: WorkerTask,
-    isThrown: boolean,
-    result: unknown,
-    word?: number,
-  ): void;
-  /** The call is over for its task, without a response. */
-  close(slot: number, generation: number, task: WorkerTask): void;
-}
-
-interface Start {
-  readonly name: string;
-  readonly start?: (data: never, core: WorkerCore) => void;
-}
 
 export class WorkerCore {
   readonly runtime: Runtime;
@@ -99,13 +60,13 @@ export class WorkerCore {
   /** In the same order, with their names in `pool.call`. */
   named: readonly { readonly name: string }[] = [];
   replies!: Replies;
-  loop: Loop | undefined = undefined;
+  loop: WorkerLoop | undefined = undefined;
   /** Calls `onOutside` once, in a microtask outside the asynchronous context of every task. */
   callOutside: () => void = () => {};
   onOutside: () => void = () => {};
 
   /** `starts`: of features that may replace parts of the start data, by their names. */
-  constructor(start: WorkerStart, site: Site, runtime: Runtime, starts: readonly Start[]) {
+  constructor(start: WorkerStart, site: Site, runtime: Runtime, starts: readonly WorkerFeature[]) {
     this.runtime = runtime;
     this.site = site;
     this.start = start;
@@ -144,10 +105,10 @@ export class WorkerCore {
    * Posts a message that the host gets even while it blocks. A host may be unable to read an attached object, which an event loop
    * reports and numbered messages do not allow.
    */
-  notify(message: Notice, hasAttachments = false): void {
-    const isMessage = hasAttachments || this.staysInLoop || !this.runtime.blocks;
-    if (isMessage) this.post(message);
-    else postNotice(this.port, this.post, message);
+  notify(message: WorkerMessage, hasAttachments = false): void {
+    if (hasAttachments || this.staysInLoop || !this.runtime.blocks) return this.post(message);
+    this.port.post(message, []);
+    this.post({ heddle: "notice" }); // for a host in its event loop
   }
 
   /** A clock of all threads. */

@@ -28,7 +28,7 @@ import {
   WANTS_SPACE,
 } from "../../src/lane/layout.ts";
 import { GaugeWriter } from "../../src/metering/worker-gauges.ts";
-import { TaskTimer, taskTimingsBytes } from "../../src/metering/task-timings.ts";
+import { taskTimingsBytes } from "../../src/metering/task-timings.ts";
 
 import { type HostWaiting, type HostWork, PollLoop } from "../../src/host/dispatch/poll-loop.ts";
 import { PendingWork } from "../../src/host/calls/pending-work.ts";
@@ -41,6 +41,7 @@ import { HEAD_POSITION, RING_HEADER_BYTES, TAIL_POSITION } from "../../src/ring/
 import { currentRuntime } from "../../src/runtimes/current.ts";
 import { WorkerLoop } from "../../src/worker/loop.ts";
 import { Replies } from "../../src/worker/replies.ts";
+import type { WorkerCore } from "../../src/worker/worker-core.ts";
 import { logAtomics, logAtomicsUntil, type NamedWord } from "../support/atomics-log.ts";
 import { sendCall } from "../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../support/endpoints.ts";
@@ -329,7 +330,7 @@ describe("announce, then check again", () => {
     f: (value: unknown) => unknown = (value) => value,
     maxConcurrency = 4,
   ): WorkerLoop {
-    return new WorkerLoop({
+    const core = {
       runtime: currentRuntime,
       endpoint: pair.worker,
       replies: new Replies(
@@ -339,9 +340,20 @@ describe("announce, then check again", () => {
         new SpaceFlag(pair.control, REQUEST_SPACE),
         pair.control,
       ),
-      parker: new Parker(pair.control, PARKED_WORD),
-      active: new AwakeCount([AwakeCount.create()], cores),
       control: pair.control,
+      gauges: new GaugeWriter(new SharedArrayBuffer(CONTROL_BYTES)),
+      start: {
+        hostControl: Int32Array.of(0, 1).buffer,
+        maxConcurrency,
+        spinMs: 0.05,
+        taskTimings: new SharedArrayBuffer(taskTimingsBytes(8)),
+      },
+      site: {
+        parent: { isTerminating: () => false },
+        crash: (error: unknown) => {
+          throw error;
+        },
+      },
       tasks: [{
         f,
         mayBorrow: false,
@@ -354,21 +366,11 @@ describe("announce, then check again", () => {
         wraps: [],
         inline: undefined,
       }],
-      core: undefined as never, // for features
       wraps: [],
-      gauges: new GaugeWriter(new SharedArrayBuffer(CONTROL_BYTES)),
-      onParked: undefined,
-      times: new TaskTimer(new SharedArrayBuffer(taskTimingsBytes(8)), currentRuntime.now),
-      spinMs: 0.05,
-      hostWords: Int32Array.of(0, 1) as unknown as Int32Array<SharedArrayBuffer>,
-      maxConcurrency,
-      onTurn: undefined,
-      isTerminating: () => false,
-      onClose: () => {},
-      onCrash: (error) => {
-        throw error;
-      },
-    });
+    };
+    const active = new AwakeCount([AwakeCount.create()], cores);
+    const parker = new Parker(pair.control, PARKED_WORD);
+    return new WorkerLoop(core as unknown as WorkerCore, parker, active, () => {});
   }
 
   test("a worker checks its ring after announcing the block and after announcing the event loop", () => {

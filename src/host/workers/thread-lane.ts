@@ -367,7 +367,7 @@ export class ThreadLane implements Lane, Receiver {
   /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
   checkLife(isTick: boolean): boolean {
     const wasStarting = this.phase === "starting";
-    const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/life.ts.
+    const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/entry.ts.
     const hasNews = wasStarting && (life & ~BEGUN) !== 0;
     if (isTick || hasNews) this.#takeNotices(); // among them the outcome of its start, posted before it set the word
     if (hasNews && (life & STARTED) !== 0) this.#onStarted({ heddle: "ready" });

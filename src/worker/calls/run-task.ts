@@ -2,13 +2,12 @@
  * Runs the calls that the worker loop polls: reads the arguments, calls the task, sends its result or error, at once or
  * when its promise settles.
  */
-import { Promise } from "../../builtins.ts";
+import { Map, Promise } from "../../builtins.ts";
 import { normalizeNumber } from "../../codec/kinds/numbers.ts";
 import { damagedFrame, type Endpoint } from "../../lane/endpoint.ts";
 import {
   CALL,
   CALL_BY_NAME,
-  CALL_WITH_NOTHING,
   CALL_WITH_NUMBER,
   CALL_WITH_VALUE,
   DESCRIPTOR_WORD,
@@ -20,18 +19,15 @@ import {
   SLOT_WORD,
   TASK_WORD,
 } from "../../lane/frame.ts";
-import type { TaskTimer } from "../../metering/task-timings.ts";
+import { TaskTimer } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
-import { seams } from "../feature.ts";
-import type { TaskCall, TaskWrap, WorkerTask } from "../task.ts";
-import type { Replies } from "../replies.ts";
-import { isThenable } from "../../protocol/is-thenable.ts";
+import { keyOf } from "../../protocol/call-key.ts";
 import { runsByName, type TaskDescription } from "../../protocol/start-data.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
-import { withVariants } from "../loading/task-variants.ts";
+import { seams } from "../feature.ts";
+import type { HeldArgument, TaskCall, TaskWrap, WorkerTask } from "../task.ts";
+import type { Replies } from "../replies.ts";
 import type { WorkerCore } from "../worker-core.ts";
-import { HeldArguments } from "./held-arguments.ts";
 
 /** As it was when heddle was loaded. */
 const promiseThen: (
@@ -39,18 +35,6 @@ const promiseThen: (
   onValue: (value: unknown) => void,
   onReason: (reason: unknown) => void,
 ) => unknown = Promise.prototype.then;
-
-export interface TaskRunnerOptions {
-  readonly runtime: Runtime;
-  readonly endpoint: Endpoint;
-  readonly replies: Replies;
-  readonly tasks: readonly WorkerTask[];
-  readonly times: TaskTimer;
-  /** What is around the calls of all tasks. */
-  readonly wraps: readonly TaskWrap[];
-  /** For features. */
-  readonly core: WorkerCore;
-}
 
 export class TaskRunner {
   /** Tasks whose promise has not settled, or whose stream has not ended. */
@@ -60,49 +44,61 @@ export class TaskRunner {
    * `maxConcurrency`.
    */
   paused = 0;
-  /** Arguments that live as long as their calls. Undefined until there is one. */
-  held: HeldArguments | undefined;
+  /** Arguments that live as long as their calls: of running calls, in the order of the arguments. */
+  readonly held: Map<number, readonly HeldArgument[]> = new Map();
+  /** Those among the arguments that were read last. */
+  #opened: HeldArgument[] = [];
   readonly times: TaskTimer;
   /** Calls its argument, which sends a response or a part of it, outside the worker loop. */
   readonly respondLater: (respond: () => void) => void;
-  readonly #options: TaskRunnerOptions;
+  readonly #core: WorkerCore;
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
-  /** By index; the variants are added when one is called. */
-  #tasks: readonly (WorkerTask | undefined)[];
-  /**
-   * By index: the task if nothing but its function matters for its calls: nothing is around them, they declare no shapes and
-   * return no streams.
-   */
-  readonly #plainTasks: (WorkerTask | undefined)[] = [];
+  /** By index, with what is around their calls. Each variant is added when it is first called. */
+  #tasks: (WorkerTask | undefined)[] = [];
 
-  constructor(options: TaskRunnerOptions, respondLater: (respond: () => void) => void) {
-    const { wraps, core } = options;
-    this.#options = options;
-    this.#endpoint = options.endpoint;
-    this.#replies = options.replies;
-    this.#tasks = wraps.length === 0 ? options.tasks : wrapped(options.tasks, wraps);
-    for (const task of this.#tasks as readonly WorkerTask[]) {
-      const isPlain = task.wraps.length === 0 && task.signature === undefined && !task.isStream;
-      this.#plainTasks.push(isPlain ? task : undefined);
-    }
-    // An engine reads beyond the end of an array more slowly, also what is within from then on.
-    const indices = VARIANTS * options.tasks.length;
-    while (this.#plainTasks.length < indices) this.#plainTasks.push(undefined);
-    this.times = options.times;
+  constructor(core: WorkerCore, respondLater: (respond: () => void) => void) {
+    const { start, runtime, endpoint } = core;
+    this.#core = core;
+    this.#endpoint = endpoint;
+    this.#replies = core.replies;
+    this.times = new TaskTimer(start.taskTimings, runtime.now, core.onRun);
     this.respondLater = respondLater;
-    options.endpoint.decoder.openStream = (index, kind) => {
-      this.held ??= new HeldArguments(core);
-      return this.held.open(index, kind);
+    this.#prepare();
+    endpoint.decoder.openStream = (index, kind) => {
+      const open = seams.held[kind];
+      if (open === undefined) throw new ProtocolError(`An argument of kind ${kind}.`);
+      const opened = open(index, core);
+      this.#opened.push(opened);
+      return opened.value;
     };
   }
 
   /** Adds something around all calls that begin from now on. */
   wrapAll(wrap: TaskWrap): void {
-    this.#tasks = this.#tasks.map((task) =>
-      task && { ...task, wraps: [...task.wraps.filter((one) => one !== wrap), wrap] }
-    );
-    this.#plainTasks.fill(undefined);
+    const { wraps } = this.#core;
+    if (!wraps.includes(wrap)) wraps.push(wrap);
+    this.#prepare();
+  }
+
+  #prepare(): void {
+    const core = this.#core;
+    core.tasks = core.tasks.map((task) => withWraps(task, core));
+    this.#tasks = [...core.tasks];
+    // An engine reads beyond the end of an array more slowly, also what is within from then on.
+    while (this.#tasks.length < VARIANTS * core.tasks.length) this.#tasks.push(undefined);
+  }
+
+  /** The task with this index that was not called before: a variant of a task (protocol/task-variants.ts). */
+  #addVariant(index: number): WorkerTask {
+    const core = this.#core;
+    const { length } = core.tasks;
+    const task = core.tasks[index % length];
+    const vary = seams.variants[Math.floor(index / length)];
+    if (task === undefined || vary === undefined) {
+      throw new ProtocolError(`A call of task ${index} of ${length}.`);
+    }
+    return this.#tasks[index] = withWraps({ ...task, ...vary(task, core), index }, core);
   }
 
   /**
@@ -111,121 +107,60 @@ export class TaskRunner {
    */
   run(index: number): boolean {
     const { rx, decoder } = this.#endpoint;
-    if (rx.end - index < FRAME_BYTES) throw damagedFrame(rx.end - index);
+    const { memory, end } = rx;
+    if (end - index < FRAME_BYTES) throw damagedFrame(end - index);
+    const { i32 } = memory;
+    const word = index >> 2;
+    const descriptor = i32[word + DESCRIPTOR_WORD]!;
     if (!rx.acquire(index)) {
       this.#endpoint.discard(index);
       this.#release();
       return false;
     }
-    const { i32 } = rx.memory;
-    const word = index >> 2;
-    const descriptor = i32[word + DESCRIPTOR_WORD]!;
     const slot = i32[word + SLOT_WORD]!;
     const generation = i32[word + GENERATION_WORD]!;
-    const plain = this.#plainTasks[i32[word + TASK_WORD]!];
-    if (plain !== undefined) {
-      if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-        const argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
-        return this.#callPlain(plain, slot, generation, argument);
-      }
-      if (descriptor === CALL_WITH_VALUE) {
-        decoder.isBorrowing = plain.mayBorrow;
-        decoder.declared = undefined;
-        let argument: unknown;
-        try {
-          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
-        } catch (error) {
-          return this.#refuse(slot, generation, error);
-        }
-        return decoder.borrows.length === 0 && this.held?.hasOpened !== true
-          ? this.#callPlain(plain, slot, generation, argument)
-          : this.#call(plain, slot, generation, undefined, argument);
-      }
+    const at = i32[word + TASK_WORD]!;
+    if (descriptor === CALL_WITH_NUMBER && end - index >= NUMBER_FRAME_BYTES) {
+      const task = this.#tasks[at] ?? this.#addVariant(at);
+      const number = normalizeNumber(memory.f64[(index + FRAME_BYTES) >> 3]!);
+      return this.#call(task, slot, generation, undefined, number);
     }
-    if (kindOf(descriptor) === KEY_LISTS) {
+    const kind = descriptor === CALL_WITH_VALUE ? CALL : kindOf(descriptor);
+    if (kind === KEY_LISTS) {
       this.#endpoint.receiveKeyLists(index, descriptor);
       this.#release();
       return false;
     }
-    if (kindOf(descriptor) === CALL_BY_NAME) return this.#runByName(index, descriptor);
-    const task = this.#taskOf(i32[word + TASK_WORD]!, descriptor);
+    if (kind !== CALL && kind !== CALL_BY_NAME) throw new ProtocolError(`Request ${descriptor}.`);
+    let task = kind === CALL ? this.#tasks[at] ?? this.#addVariant(at) : undefined;
     let argument: unknown;
     let args: unknown[] | undefined;
-    if (descriptor === CALL_WITH_NUMBER && rx.end - index >= NUMBER_FRAME_BYTES) {
-      argument = normalizeNumber(rx.memory.f64[(index + FRAME_BYTES) >> 3]!);
-    } else if (descriptor !== CALL_WITH_NOTHING) {
-      decoder.isBorrowing = task.mayBorrow;
-      decoder.declared = task.signature?.args;
-      try {
-        if (descriptor === CALL_WITH_VALUE) {
-          argument = decoder.one(rx.memory, index + FRAME_BYTES, rx.end);
-        } else args = this.#endpoint.readValues(index, descriptor);
-      } catch (error) {
-        return this.#refuse(slot, generation, error);
-      }
-    }
-    if (descriptor === CALL_WITH_NOTHING) args = [];
-    return this.#call(task, slot, generation, args, argument);
-  }
-
-  /** Runs a call that was made before the host knew the tasks. Others than those that `runsByName` the host makes again. */
-  #runByName(index: number, descriptor: number): boolean {
-    const { endpoint, core: { named } } = this.#options;
-    const { i32 } = endpoint.rx.memory;
-    const slot = i32[(index >> 2) + SLOT_WORD]!;
-    const generation = i32[(index >> 2) + GENERATION_WORD]!;
-    endpoint.decoder.isBorrowing = false;
-    endpoint.decoder.declared = undefined;
-    let called: readonly [name: unknown, args: unknown[]];
+    decoder.isBorrowing = task?.mayBorrow === true;
+    decoder.declared = task?.signature?.args;
     try {
-      called = endpoint.readByName(index, descriptor);
+      if (descriptor === CALL_WITH_VALUE) argument = decoder.one(memory, index + FRAME_BYTES, end);
+      else if (kind === CALL) args = this.#endpoint.readValues(index, descriptor);
+      else {
+        const [name, given] = this.#endpoint.readByName(index, descriptor);
+        task = this.#find(name);
+        args = given;
+      }
     } catch (error) {
-      return this.#refuse(slot, generation, error);
+      if (error instanceof ProtocolError) throw error;
+      this.#opened = [];
+      this.#endBorrows();
+      this.#replies.thrown(slot, generation, error);
+      return false;
     }
-    const [name, args] = called;
-    const task = named.findIndex((one) => one.name === name && runsByName(one as TaskDescription));
-    if (task >= 0) return this.#call(this.#tasks[task]!, slot, generation, args, undefined);
+    if (task !== undefined) return this.#call(task, slot, generation, args, argument);
     this.#release();
     return false;
   }
 
-  /** The arguments cannot be read. Rethrows ProtocolError. */
-  #refuse(slot: number, generation: number, error: unknown): false {
-    if (error instanceof ProtocolError) throw error;
-    this.held?.forget();
-    this.#endBorrows();
-    this.#release();
-    this.#replies.thrown(slot, generation, error);
-    return false;
-  }
-
-  /** `#call` for a task of which nothing but its function matters, with one argument that borrows nothing. */
-  #callPlain(task: WorkerTask, slot: number, generation: number, argument: unknown): boolean {
-    // Before the task runs, since a long task must not keep the ring's bytes.
-    if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
-    const startMs = this.times.begin(task.index);
-    let result: unknown;
-    try {
-      result = task.f(argument);
-      // `isThenable`, written out.
-      if (
-        typeof result === "object" && result !== null &&
-        typeof (result as { then?: unknown }).then === "function"
-      ) {
-        this.#settleLater(slot, generation, task, result as PromiseLike<unknown>, startMs);
-        return false;
-      }
-    } catch (error) {
-      const isLong = startMs >= 0 && this.times.end(task.index, startMs, true);
-      this.respond(slot, generation, task, true, error);
-      return isLong;
-    }
-    const isLong = startMs >= 0 && this.times.end(task.index, startMs, true);
-    if (typeof result === "number" && this.#replies.number(slot, generation, result)) return isLong;
-    if (!this.#replies.result(slot, generation, result)) {
-      this.#open(slot, generation, task, result as object, -1);
-    }
-    return isLong;
+  /** The task of a call that was made before the host knew the tasks. Undefined: the host makes the call again. */
+  #find(name: unknown): WorkerTask | undefined {
+    const { named, tasks } = this.#core;
+    return tasks[named.findIndex((one) => one.name === name && runsByName(one as TaskDescription))];
   }
 
   /** Calls a task with these arguments, or with one, and sends its result or error. */
@@ -236,51 +171,44 @@ export class TaskRunner {
     args: unknown[] | undefined,
     argument: unknown,
   ): boolean {
-    const isBorrowing = this.#endpoint.decoder.borrows.length > 0;
+    const { rx, decoder } = this.#endpoint;
+    const isBorrowing = decoder.borrows.length > 0;
     // Releases before the task runs, since a long task must not keep the ring's bytes, unless it reads them in place.
-    if (!isBorrowing) this.#release();
-    if (this.held?.hasOpened === true) this.held.bind(slot, generation);
-    const { f } = task;
-    const startMs = this.times.begin(task.index);
+    if (!isBorrowing && rx.release()) this.#replies.wakeForSpace();
+    if (this.#opened.length > 0) this.#hold(slot, generation);
+    const { f, index, wraps } = task;
+    const startMs = this.times.begin(index);
     let result: unknown;
     let isThrown = false;
     let isLater = false;
     try {
-      if (task.wraps.length > 0) {
+      if (wraps.length > 0) {
         const isMeasured = startMs >= 0;
         const call = { slot, generation, task, isMeasured, context: undefined, isOver: false };
         result = callWrapped(call, args ?? [argument]);
       } else result = args === undefined ? f(argument) : f(...args);
-      isLater = isThenable(result) && this.#settleLater(slot, generation, task, result, startMs);
+      // `isThenable`, written out: a call enters no function that it does not need.
+      isLater = typeof result === "object" && result !== null &&
+        typeof (result as { then?: unknown }).then === "function" &&
+        this.#settleLater(slot, generation, task, result as PromiseLike<unknown>, startMs);
     } catch (error) {
       result = error;
       isThrown = true;
     }
-    if (isBorrowing) {
-      this.#endBorrows();
-      this.#release();
-    }
+    if (isBorrowing) this.#endBorrows();
     if (isLater) return false;
     const isDone = !task.isStream || isThrown;
-    const isLong = startMs >= 0 && this.times.end(task.index, startMs, isDone);
-    if (isDone) this.respond(slot, generation, task, isThrown, result);
-    else this.#open(slot, generation, task, result as object, startMs);
+    const isLong = startMs >= 0 && this.times.end(index, startMs, isDone);
+    if (!isDone) this.#open(slot, generation, task, result as object, startMs);
+    else if (isThrown || wraps.length > 0 || this.held.size > 0) {
+      this.respond(slot, generation, task, isThrown, result);
+    } else if (!this.#replies.result(slot, generation, result, task)) {
+      this.#open(slot, generation, task, result as object, -1);
+    }
     return isLong;
   }
 
-  #taskOf(index: number, descriptor: number): WorkerTask {
-    const { tasks, core } = this.#options;
-    if (index >= tasks.length && this.#tasks.length === tasks.length) {
-      this.#tasks = withVariants(this.#tasks as readonly WorkerTask[], core);
-    }
-    const task = this.#tasks[index];
-    if (task === undefined || kindOf(descriptor) !== CALL) {
-      throw new ProtocolError(`Request ${descriptor} for task ${index} of ${this.#tasks.length}.`);
-    }
-    return task;
-  }
-
-  /** Sends the result of a call, or what it has thrown. */
+  /** Sends the result of a call, or what it has thrown. `word`: OF_RETURN or 0. */
   respond(
     slot: number,
     generation: number,
@@ -300,10 +228,19 @@ export class TaskRunner {
   }
 
   /** The call is over for its task. */
-  close(slot: number, generation: number, task: WorkerTask): void {
-    const { wraps } = task;
+  close(slot: number, generation: number, { wraps }: WorkerTask): void {
     for (let at = 0; at < wraps.length; at++) wraps[at]!.over?.(slot, generation);
-    if (this.held?.isOpen === true) this.held.close(slot, generation);
+    if (this.held.size === 0) return;
+    const key = keyOf(slot, generation);
+    for (const argument of this.held.get(key) ?? []) argument.close();
+    this.held.delete(key);
+  }
+
+  /** The arguments that were read last belong to this call. */
+  #hold(slot: number, generation: number): void {
+    for (const argument of this.#opened) argument.bind(slot, generation);
+    this.held.set(keyOf(slot, generation), this.#opened);
+    this.#opened = [];
   }
 
   /** Sends a result that is no value. */
@@ -314,7 +251,7 @@ export class TaskRunner {
     value: object,
     startMs: number,
   ): void {
-    seams.results!.send({ slot, generation, task, value, startMs }, this.#options.core);
+    seams.results!.send({ slot, generation, task, value, startMs }, this.#core);
   }
 
   /** Releases the polled record. */
@@ -322,10 +259,12 @@ export class TaskRunner {
     if (this.#endpoint.rx.release()) this.#replies.wakeForSpace();
   }
 
+  /** Releases the polled record, of which nothing may be read in place any more. */
   #endBorrows(): void {
     const { borrows } = this.#endpoint.decoder;
     for (const range of borrows) range.revoke();
     borrows.length = 0;
+    this.#release();
   }
 
   /** May throw before anything is awaited, since a task can return any value. */
@@ -338,7 +277,7 @@ export class TaskRunner {
   ): true {
     // A promise is awaited by the built-in `then`, which calls back exactly once even if its owner has
     // replaced `then`. Any other thenable is wrapped in a promise for the same guarantee.
-    const promise = this.#options.runtime.isPromise(result)
+    const promise = this.#core.runtime.isPromise(result)
       ? result
       : new Promise((resolve) => resolve(result));
     const settle = (isThrown: boolean, outcome: unknown): void => {
@@ -357,14 +296,16 @@ export class TaskRunner {
   }
 }
 
-/** With `wraps` around the calls of all tasks, outside of what is around those of some. */
-function wrapped(tasks: readonly WorkerTask[], wraps: readonly TaskWrap[]): readonly WorkerTask[] {
+/** The task with all that is around its calls: what is around those of all tasks, and inside of it what its properties ask for. */
+function withWraps(task: WorkerTask, core: WorkerCore): WorkerTask {
+  const wraps = [...core.wraps];
+  for (const property in seams.wraps) {
+    if (task[property as keyof WorkerTask] !== true) continue;
+    const wrap = core.part(seams.wraps[property]!);
+    if (!wraps.includes(wrap)) wraps.push(wrap);
+  }
   const mayDelay = wraps.some((wrap) => wrap.mayDelay === true);
-  return tasks.map((task) => ({
-    ...task,
-    mayBorrow: task.mayBorrow && !mayDelay,
-    wraps: [...wraps, ...task.wraps],
-  }));
+  return { ...task, mayBorrow: task.mayBorrow && !mayDelay, wraps };
 }
 
 /** Calls a task within all that is around it. */
@@ -372,8 +313,7 @@ function callWrapped(call: TaskCall, args: unknown[]): unknown {
   const { f, wraps } = call.task;
   let run = (): unknown => f(...args);
   for (const wrap of wraps) wrap.before?.(call, args);
-  for (let at = wraps.length - 1; at >= 0; at--) {
-    const wrap = wraps[at]!;
+  for (const wrap of wraps.toReversed()) {
     if (wrap.run === undefined) continue;
     const inner = run;
     run = () => wrap.run!(call, inner);

@@ -1,7 +1,8 @@
 /** What the host computes from the sleep that a worker reports. */
 import { expect, test } from "vitest";
 import { CONTROL_BYTES } from "../../../src/lane/layout.ts";
-import { GaugeWriter, readGauges } from "../../../src/metering/worker-gauges.ts";
+import { readGauges } from "../../../src/features/watching/observe/host/read-gauges.ts";
+import { GaugeWriter } from "../../../src/metering/worker-gauges.ts";
 
 /** A worker that became ready at 10,000 ms. */
 function worker() {

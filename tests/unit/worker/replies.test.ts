@@ -21,7 +21,6 @@ import { EMPTY } from "../../../src/ring/consumer.ts";
 import { HostWaker } from "../../../src/sync/host-parking.ts";
 import { SpaceFlag } from "../../../src/sync/space-flag.ts";
 import { Replies } from "../../../src/worker/replies.ts";
-import { sendBatch } from "../../../src/features/calls/streams/worker/send-batch.ts";
 import { createEndpoints, type EndpointPair } from "../../support/endpoints.ts";
 
 const [STREAM, FILLER, OTHER] = [1, 2, 3];
@@ -61,7 +60,9 @@ function refuseSecond(kind: typeof ITEMS | typeof EVENTS, isOptional: boolean): 
   for (const item of [1, transfer(new ArrayBuffer(8)), 2]) {
     const onRefused = () => void refusals++;
     const word = batch.add(item);
-    sendBatch(replies, batch, { kind, slot: STREAM, generation: 0, word, isOptional, onRefused });
+    const { encoder, end, count } = batch;
+    replies.write(encoder, end, count, kind, STREAM, 0, word, { isOptional, onRefused });
+    batch.clear();
   }
   replies.result(OTHER, 0, "other");
   pair.onPost = () => {

@@ -1,5 +1,5 @@
 /** Results and arguments that are streams, and events of tasks: the worker's side. */
-import type { AbortMessage, StreamMessage } from "../../../protocol/start-data.ts";
+import type { StreamMessage } from "./messages.ts";
 import { EMITTING } from "../../../protocol/task-variants.ts";
 import { runningCalls } from "../../../worker/calls/running-calls.ts";
 import { taskEvents } from "./worker/task-events.ts";
@@ -8,8 +8,10 @@ import { ArgumentStream, onArgumentMessage } from "./worker/argument-streams.ts"
 import { resultStreams, streamResults } from "./worker/result-streams.ts";
 import type { WorkerCore } from "../../../worker/worker-core.ts";
 
-const cancel = ({ slot, generation }: AbortMessage | StreamMessage, core: WorkerCore): void =>
-  core.partIfMade(resultStreams)?.cancel(slot, generation);
+const cancel = (
+  { slot, generation }: Pick<StreamMessage, "slot" | "generation">,
+  core: WorkerCore,
+): void => core.partIfMade(resultStreams)?.cancel(slot, generation);
 
 const acknowledge = (
   { slot, generation, batches }: StreamMessage & { readonly heddle: "credit" },

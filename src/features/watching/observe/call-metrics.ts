@@ -14,6 +14,16 @@
 import { HISTOGRAM_WORDS, LogHistogram } from "./log-histogram.ts";
 import { PER_US } from "../../../metering/task-timings.ts";
 
+/** Start data of the feature. */
+export interface ObserveData {
+  /** Memory for `metrics: true`. */
+  readonly metrics: SharedArrayBuffer | undefined;
+  /** When the pool was created, on the shared clock, if the worker prints its waits (`debug`). */
+  readonly printsWaitsFromMs: number | undefined;
+  /** The URL of the module of the option `context`. */
+  readonly context: string | undefined;
+}
+
 const SLOTS = 4096;
 const STAMP_WORDS = 3;
 const MADE = 0;

@@ -6,7 +6,8 @@ import { createSettings, type GivenSettings } from "../../../../src/host/calls/c
 import { InFlight, type PendingCall, RUN_BY_HOST } from "../../../../src/host/calls/in-flight.ts";
 import { Signals } from "../../../../src/features/calls/limits/host/abort-signals.ts";
 import { Cancellation } from "../../../../src/features/calls/limits/host/cancellation.ts";
-import type { AbortMessage, StreamMessage } from "../../../../src/protocol/start-data.ts";
+import type { AbortMessage } from "../../../../src/features/calls/limits/messages.ts";
+import type { StreamMessage } from "../../../../src/features/calls/streams/messages.ts";
 import { wasAborted } from "../../../../src/features/calls/limits/abort-epochs.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
 

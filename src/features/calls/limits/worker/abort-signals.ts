@@ -8,7 +8,7 @@ import { defineOwn } from "../../../../codec/support/own-property.ts";
 import { wasAborted } from "../abort-epochs.ts";
 import { abortError, unpackReason } from "../../../../protocol/abort-reason.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
-import type { AbortMessage } from "../../../../protocol/start-data.ts";
+import type { AbortMessage } from "../messages.ts";
 import type { TaskCall, TaskWrap } from "../../../../worker/task.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 

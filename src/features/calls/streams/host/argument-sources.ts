@@ -8,10 +8,11 @@ import type { PendingCall } from "../../../../host/calls/in-flight.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { SnapshotEncoder } from "../../../../lane/snapshot.ts";
 import { packReason } from "../../../../protocol/abort-reason.ts";
-import type { ArgumentMessage, PackedReason, StreamId } from "../../../../protocol/start-data.ts";
+import type { PackedReason } from "../../../../protocol/start-data.ts";
 import { CallSources } from "../call-sources.ts";
 import { ItemBatch } from "../item-batch.ts";
 import { HIGH_WATER_MARK } from "../limits.ts";
+import type { ArgumentMessage, StreamId } from "../messages.ts";
 import { type AnyIterator, type BatchWriter, StreamProducer } from "../stream-producer.ts";
 
 /** Batches up to this size are copied; larger ones are given away as a whole. */

@@ -4,7 +4,8 @@ import type { Decoder } from "../../../../codec/decoder.ts";
 import { ReceivedKeyLists } from "../../../../codec/key-lists/key-lists.ts";
 import { ProtocolError, StreamClosedError } from "../../../../errors.ts";
 import { unpackReason } from "../../../../protocol/abort-reason.ts";
-import type { PackedItems, StreamMessage } from "../../../../protocol/start-data.ts";
+import { keyOf } from "../../../../protocol/call-key.ts";
+import type { PackedItems, StreamMessage } from "../messages.ts";
 import { viewMemory } from "../../../../memory/views.ts";
 import { createArgumentReader } from "../argument-reader.ts";
 import type { StreamConsumer } from "../stream-consumer.ts";
@@ -13,7 +14,7 @@ import type { WorkerCore } from "../../../../worker/worker-core.ts";
 
 /** Items have arrived, or the end of a stream. Its call may be over. */
 export function onArgumentMessage(message: StreamMessage, { loop, runtime }: WorkerCore): void {
-  const held = loop?.runner.held?.of(message.slot, message.generation);
+  const held = loop?.runner.held.get(keyOf(message.slot, message.generation));
   const stream = held?.find((one): one is ArgumentStream =>
     one instanceof ArgumentStream && one.index === message.index
   );

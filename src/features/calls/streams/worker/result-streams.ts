@@ -15,7 +15,6 @@ import type { OtherResult, OtherResults } from "../../../../worker/feature.ts";
 import type { Replies } from "../../../../worker/replies.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 import { bindIterator } from "./bound-iterator.ts";
-import { sendBatch } from "./send-batch.ts";
 
 export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;
@@ -69,8 +68,14 @@ export class ResultStreams {
       run,
       writer: {
         add: (item) => batch.add(item),
-        send: (bytes) =>
-          sendBatch(replies, batch, { kind: ITEMS, slot, generation, word: bytes, onRefused }),
+        send: (bytes) => {
+          try {
+            const { encoder, end, count } = batch;
+            replies.write(encoder, end, count, ITEMS, slot, generation, bytes, { onRefused });
+          } finally {
+            batch.clear();
+          }
+        },
         discard: () => batch.clear(),
         get isFull() {
           return replies.waiting > 0;

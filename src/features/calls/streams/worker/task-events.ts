@@ -4,7 +4,6 @@ import { EVENTS } from "../../../../lane/frame.ts";
 import { ItemBatch } from "../item-batch.ts";
 import type { SnapshotEncoder } from "../../../../lane/snapshot.ts";
 import type { Replies } from "../../../../worker/replies.ts";
-import { sendBatch } from "./send-batch.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 import { type RunningCalls, runningCalls } from "../../../../worker/calls/running-calls.ts";
 
@@ -43,11 +42,8 @@ export class TaskEvents {
     try {
       const bytes = batch.add(value);
       const { slot, generation } = call;
-      sendBatch(this.#replies, batch, {
-        kind: EVENTS,
-        slot,
-        generation,
-        word: bytes,
+      const { encoder, end, count } = batch;
+      this.#replies.write(encoder, end, count, EVENTS, slot, generation, bytes, {
         isOptional: true,
       });
     } finally {

@@ -3,8 +3,8 @@ import type { CallFollower } from "../../../../host/dispatch/call-entry.ts";
 import { CallObserver } from "./call-observer.ts";
 import { DebugLog } from "./debug-log.ts";
 import { StampingSender } from "./stamping-sender.ts";
-import { callMetricsBytes, CallStamps } from "../call-metrics.ts";
-import { MAX_MODULE_TASKS, type ObserveData } from "../../../../protocol/start-data.ts";
+import { callMetricsBytes, CallStamps, type ObserveData } from "../call-metrics.ts";
+import { MAX_MODULE_TASKS } from "../../../../protocol/start-data.ts";
 import type { TracingChannel } from "../../../../runtimes/runtime.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
 

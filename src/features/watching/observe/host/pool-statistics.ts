@@ -2,7 +2,7 @@
 import { histogramsOf } from "../call-metrics.ts";
 import type { HistogramReading, LogHistogram } from "../log-histogram.ts";
 import { PER_US } from "../../../../metering/task-timings.ts";
-import { readGauges } from "../../../../metering/worker-gauges.ts";
+import { readGauges } from "./read-gauges.ts";
 import type { Transport } from "../../../workers/mirror/host/transport.ts";
 import type { PoolSpec } from "../../../../api/tasks/pool-spec.ts";
 import type { Part, PoolParts } from "../../../../api/pool/parts.ts";

@@ -1,7 +1,6 @@
 /** What measures and follows the calls of a worker: `metrics`, `debug`, `context`. */
-import { CallMeter } from "../call-metrics.ts";
+import { CallMeter, type ObserveData } from "../call-metrics.ts";
 import { debugLine } from "../debug-line.ts";
-import type { ObserveData } from "../../../../protocol/start-data.ts";
 import { CallContext } from "./call-context.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 

@@ -6,7 +6,7 @@ import {
   ProfileUnavailableError,
 } from "../../../../errors.ts";
 import type { ThreadLane } from "../../../../host/workers/thread-lane.ts";
-import type { ProfileResponse } from "../../../../protocol/start-data.ts";
+import type { ProfileResponse } from "../messages.ts";
 import { MAX_TIMER_MS } from "../../../../runtimes/runtime.ts";
 import { checkKeys, invalid, isRecord, ownOf, show } from "../../../../option-checks.ts";
 import type { PoolEvents } from "../../observe/host/pool-events.ts";

@@ -1,6 +1,6 @@
 /** Takes a CPU profile of this thread. The code for that is loaded when it is used. */
 import { textOf } from "../../../../codec/kinds/errors.ts";
-import type { ProfileMessage, ProfileResponse } from "../../../../protocol/start-data.ts";
+import type { ProfileMessage, ProfileResponse } from "../messages.ts";
 
 export async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
   let response: ProfileResponse;
