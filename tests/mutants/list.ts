@@ -902,7 +902,7 @@ const early: Room = {
       fault: "all calls go to the worker that starts first",
     },
     {
-      file: "api/pool/wiring.ts",
+      file: "api/pool/pool-core.ts",
       from: "if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined;",
       to: "",
       fault: "the first call runs before what prepares its worker",

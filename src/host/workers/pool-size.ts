@@ -17,5 +17,6 @@ export interface PoolSize {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
-  readonly maxAbandonedThreads: number;
+  /** Undefined: as many as there are cores. */
+  readonly maxAbandonedThreads?: number;
 }

@@ -24,9 +24,8 @@ export interface WorkerEvents {
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;
-  onUnhandledRejection(workerId: number, error: Error): void;
-  /** A worker's code posted a message of its own. */
-  onMessage(workerId: number, message: unknown): void;
+  /** Dispatches an event of the pool. Unless a listener calls `preventDefault()`, prints `warning` if there is one, and returns true. */
+  emit(name: string, detail: object, warning?: string, cause?: unknown): boolean;
 }
 
 export interface SupervisorEvents extends WorkerEvents {
@@ -36,8 +35,6 @@ export interface SupervisorEvents extends WorkerEvents {
   onEnded(workerId: number, error: () => Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
-  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
-  onUnavailable(error: Error, threads: number): void;
   /** The pool has failed: every call is rejected from now on. */
   onFailed(error: Error): void;
   /** Rejects a call whose worker is gone. */
@@ -49,6 +46,4 @@ export interface SupervisorEvents extends WorkerEvents {
    * idempotent ones with retries left are retried, the others have been rejected.
    */
   onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  /** The thread of a stopped worker goes on. */
-  onThreadAbandoned(workerId: number): void;
 }

@@ -332,7 +332,7 @@ export class ThreadLane implements Lane, Receiver {
       return;
     }
     if (typeof received !== "object" || received === null || !("heddle" in received)) {
-      this.#events.onMessage(this.id, received); // heddle's own are marked
+      this.#events.emit("message", { workerId: this.id, message: received }); // heddle's own are marked
       return;
     }
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
@@ -353,9 +353,12 @@ export class ThreadLane implements Lane, Receiver {
       case "uncaught":
         this.#onUncaught(unpackError(this.access, message.error));
         return;
-      case "unhandledRejection":
-        this.#events.onUnhandledRejection(this.id, unpackError(this.access, message.error));
+      case "unhandledRejection": {
+        const error = unpackError(this.access, message.error);
+        const warning = `unhandled rejection in worker ${this.id}:`;
+        this.#events.emit("unhandledRejection", { workerId: this.id, error }, warning, error);
         return;
+      }
       default:
         messages[message.heddle]?.(this, message as never, this.#events as never);
     }

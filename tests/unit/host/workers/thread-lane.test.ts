@@ -58,8 +58,7 @@ function createStuckLane(): {
     onTasks: () => undefined,
     onWake() {},
     onWoken() {},
-    onUnhandledRejection() {},
-    onMessage() {},
+    emit: () => true,
   }, {
     onReady: () => void events.push("ready"),
     lanes: new LaneSet(),

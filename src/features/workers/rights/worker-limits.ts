@@ -1,10 +1,8 @@
 /** Options that limit workers, `resourceLimits` and `permission`, and their checks. */
-import { invalid, isRecord, show } from "../../option-checks.ts";
-import { InvalidArgumentError } from "../../errors.ts";
-import type { Permission, ResourceLimits, Runtime, WorkerLimits } from "../../runtimes/runtime.ts";
-
-/** "off": the rights of the host. "strict": only reading in the working directory. */
-export type PermissionMode = "off" | "strict";
+import { invalid, isRecord, ownOf, show } from "../../../option-checks.ts";
+import { InvalidArgumentError } from "../../../errors.ts";
+import type { WorkerOptions } from "../../../api/options/pool-options.ts";
+import type { Permission, ResourceLimits, WorkerLimits } from "../../../runtimes/runtime.ts";
 
 const LIST_KEYS = ["read", "write", "env"] as const;
 const FLAG_KEYS = ["net", "run", "workers", "ffi", "wasi"] as const;
@@ -20,27 +18,23 @@ const POSSIBLE =
   "Node can deny to threads: read, write (by path), run, workers, ffi, wasi, env, and from 25 on net. Deno can deny " +
   "only the rights that the process does not have, Bun none.";
 
-/** Checks the limit of a worker's memory. Throws where the runtime does not tell it. */
-export function checkMeasurable(
-  maxWorkerBytes: number,
-  { measuresMemory }: Partial<Pick<Runtime, "measuresMemory">>,
-): number {
-  if (maxWorkerBytes === Infinity || measuresMemory !== false) return maxWorkerBytes;
-  throw new InvalidArgumentError(
-    "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.",
-  );
-}
-
-/** Checks both options. `refuse` returns the limits that this runtime cannot enforce. Throws InvalidArgumentError. */
+/** Checks both options. `worker`: the option of that name. `refuse` returns the limits that this runtime cannot enforce. Throws InvalidArgumentError. */
 export function checkWorkerLimits(
   resourceLimits: unknown,
   permission: unknown,
+  worker: unknown,
   refuse: (limits: WorkerLimits) => readonly string[],
 ): WorkerLimits {
   const limits: WorkerLimits = {
     resourceLimits: checkResources(resourceLimits),
     permission: checkPermission(permission),
   };
+  const { env, execArgv } = ownOf<WorkerOptions>(Object(worker) as object);
+  if (limits.permission !== undefined && (env !== undefined || execArgv !== undefined)) {
+    throw new InvalidArgumentError(
+      "worker.env and worker.execArgv cannot be combined with permission, which sets both; use permission.env.",
+    );
+  }
   const reasons = refuse(limits);
   if (reasons.length > 0) {
     throw new InvalidArgumentError(

@@ -1,19 +1,13 @@
 /** The option `mapError`: calls as their functions see them, with other reasons for rejections. */
-import { PLAIN } from "../../host/calls/call-settings.ts";
-import { bindOnce } from "../../host/calls/caller-context.ts";
-import type { CallEntry } from "../../host/dispatch/call-entry.ts";
-import type { PendingCall, Reject } from "../../host/calls/in-flight.ts";
-import type { PoolOptions } from "../options/pool-options.ts";
+import { PLAIN } from "../../../host/calls/call-settings.ts";
+import { bindOnce } from "../../../host/calls/caller-context.ts";
+import type { PendingCall, Reject } from "../../../host/calls/in-flight.ts";
+import type { CallSink } from "../../../api/options/resolved-options.ts";
 
-/** Where calls are made. */
-export type CallSink = Pick<CallEntry, "submit" | "submitPlain"> & {
-  /** The option `mapError`, for reasons that arrive as values. */
-  readonly mapError?: (reason: unknown) => unknown;
-};
-
-/** `entry` itself without `mapError`. */
-export function withMappedErrors(entry: CallSink, mapError: PoolOptions["mapError"]): CallSink {
-  if (mapError === undefined) return entry;
+export function withMappedReasons(
+  entry: CallSink,
+  mapError: (reason: unknown) => unknown,
+): CallSink {
   /** Wraps `reject` of one call; `run` runs `mapError` in the context of its caller. */
   const mapped = (reject: Reject, run: (f: () => void) => void): Reject => (reason) =>
     run(() => {
