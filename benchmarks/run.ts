@@ -12,14 +12,14 @@ import { versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
 import type { ScenarioResult } from "./harness/schema.ts";
 import { ReferenceSpin } from "./runner/busy.ts";
-import { KNITTING } from "./contenders/names.ts";
+import { KNITTING } from "./contenders/knitting.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
-import { countFailed, measure, roundsOf, type Run } from "./runner/measure.ts";
+import { countFailed, measure, type Run } from "./runner/measure.ts";
 import { describePlan, expectedSeconds, formatDuration, Progress } from "./runner/progress.ts";
 import { speedUpOf, summaryOf } from "./runner/summary.ts";
 import { isTerminal, log } from "./runner/terminal.ts";
-import { RUNTIMES, startedOn } from "./runner/runtimes.ts";
-import { type Choices, SCRIPTS } from "./runner/scenario.ts";
+import { BROWSER, type MeasuredRuntime, NATIVE, RUNTIMES } from "./runner/runtimes.ts";
+import type { Choices } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -107,23 +107,27 @@ const choices: Choices = {
 };
 
 if (values.list) {
-  for (const [name, { about, contenders, when, on = [] }] of Object.entries(SCENARIOS)) {
+  for (const [name, { about, contenders, isExtra, withTokio }] of Object.entries(SCENARIOS)) {
     const all = contenders(choices, "").map((each) => each.variantOf ?? each.name);
     const who = [...new Set(all)].join(", ");
-    const extra = when === "named" ? " (only when named)" : "";
+    const extra = isExtra === true ? " (only when named)" : "";
     console.log(`${name.padEnd(15)} ${about}${extra}`);
-    console.log(`${"".padEnd(15)} ${who}${on.includes("tokio") ? "; and on tokio" : ""}`);
+    console.log(`${"".padEnd(15)} ${who}${withTokio === true ? "; and on tokio" : ""}`);
   }
   process.exit(0);
 }
 
 const all = Object.keys(SCENARIOS);
 const usual = all.filter((name) => {
-  const { when } = SCENARIOS[name]!;
-  return choices.isQuick ? when === "quick" : when !== "named";
+  const { isExtra, isInQuick } = SCENARIOS[name]!;
+  return choices.isQuick ? isInQuick === true : isExtra !== true;
 });
 const scenarios = values.only === undefined ? usual : choose("only", all);
 const known = [...Object.keys(RUNTIMES), "native", "browser", "tokio"];
+const STARTED_BY_NODE: Readonly<Record<string, MeasuredRuntime>> = {
+  native: NATIVE,
+  browser: BROWSER,
+};
 const runtimes = values.runtime === undefined ? known : choose("runtime", known);
 /** Where results and charts go: those of quick runs are not for keeping. */
 const folder = values.out ?? (values.quick ? `${root}quick` : root);
@@ -144,7 +148,7 @@ const versions = {
 };
 
 function scriptRun(name: string, runtime: string): Run {
-  const { command, version } = startedOn(runtime);
+  const { command, version } = STARTED_BY_NODE[runtime] ?? RUNTIMES[runtime]!;
   return {
     name,
     scenario: SCENARIOS[name]!,
@@ -155,8 +159,7 @@ function scriptRun(name: string, runtime: string): Run {
     command: ({ args, prefix = [] }) => [
       ...prefix,
       ...command,
-      `benchmarks/${runtime}.ts`,
-      name,
+      `benchmarks/${runtime}/${name}.ts`,
       ...args,
       ...(choices.isQuick ? ["--quick"] : []),
     ],
@@ -199,14 +202,16 @@ function tokioRuns(name: string): Run[] {
 
 /** The scenarios on the runtimes that have them. */
 const runs: readonly Run[] = scenarios.flatMap((name) => {
-  const { on = SCRIPTS } = SCENARIOS[name]!;
+  const { withTokio, withNative, isInBrowser = false } = SCENARIOS[name]!;
   return runtimes
-    .filter((runtime) => on.includes(runtime as never) && (runtime !== "tokio" || cargo))
+    .filter((runtime) => runtime !== "tokio" || (withTokio === true && cargo))
+    .filter((runtime) => runtime !== "native" || withNative === true)
+    .filter((runtime) => (runtime === "browser") === isInBrowser)
     .flatMap((runtime) => runtime === "tokio" ? tokioRuns(name) : [scriptRun(name, runtime)]);
 });
 const steps = runs.map(({ name, runtime, scenario, contenders }) => {
   const count = contenders.filter(({ left }) => left === undefined).length;
-  const processes = roundsOf(scenario, choices) * count;
+  const processes = scenario.rounds(choices) * count;
   const file = `${out}results/${runtime}/${name}.json`;
   return {
     name,

@@ -80,41 +80,10 @@ export class NestedPoolError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_POOL_WHILE_LOADING";
 
-  /**
-   * `modules` are the URLs that the worker loads, and `bareTasks` the names of bare functions among its tasks. `isBundled`:
-   * the worker starts with a bundle that contains heddle.
-   */
-  constructor(
-    modules: readonly string[] = [],
-    bareTasks: readonly string[] = [],
-    isBundled = false,
-  ) {
-    const [what, cure] = isBundled ? ["a bundle that contains heddle", IN_BUNDLE] : [
-      modules.length === 0 ? "its task modules" : modules.join(", "),
-      `${bareTasks.length === 0 ? "" : `${wantsBare(bareTasks)} `}${IN_MODULE}`,
-    ];
-    super(
-      "HEDDLE_POOL_WHILE_LOADING",
-      `createPool() was called while a worker was loading ${what}, which would start workers without end. ` +
-        `${cure} To create a pool inside a worker, call createPool() in a task.`,
-    );
+  /** Creates the error. */
+  constructor(message: string) {
+    super("HEDDLE_POOL_WHILE_LOADING", message);
   }
-}
-
-const GUARD = "`if (isMain) { … createPool(…) … }` (import `isMain` from heddle)";
-
-const IN_MODULE = "Keep the tasks in a module of their own and pass its URL: " +
-  `createPool(options)(new URL("./tasks.js", import.meta.url)); or guard the call: ${GUARD}.`;
-
-const IN_BUNDLE =
-  "Every worker evaluates the bundle before it loads its tasks, also if these are in a file of their own. " +
-  `Guard the call: ${GUARD}; or leave heddle out of the bundle (\`external\`).`;
-
-function wantsBare(names: readonly string[]): string {
-  const list = names.map((name) => `"${name}"`).join(", ");
-  return `The worker loads the module that calls createPool() to find the bare function${
-    names.length === 1 ? "" : "s"
-  } ${list}.`;
 }
 
 /** The pool is closed or closing. The call did not run, or its response came too late. */

@@ -48,14 +48,17 @@ export {
   threadBudget,
   type ThreadBudgetOptions,
 } from "./features/workers/scaling/host/thread-budget.ts";
-export type { PoolOptions, ShutdownOptions } from "./api/options/pool-options.ts";
+export type {
+  PermissionMode,
+  PoolOptions,
+  ShutdownOptions,
+  WorkerOptions,
+} from "./api/options/pool-options.ts";
 export { callback } from "./features/calls/requests/callback-of-host.ts";
 export type { HostOptions } from "./features/calls/requests/host/host-options.ts";
 export type { InlinerLimits } from "./features/workers/inline/host/inline-executor.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
-export type { WorkerOptions } from "./api/options/worker-options.ts";
-export type { PermissionMode } from "./api/options/worker-limits.ts";
 export type {
   BroadcastCall,
   BroadcastCalls,

@@ -50,59 +50,25 @@ export function invalid(name: string, rule: string, shown: string): InvalidArgum
   return new InvalidArgumentError(`${name} must be ${rule}, got ${shown}.`);
 }
 
-/** Largest number of typing errors for which `nearest` finds a name. */
-const MAX_DISTANCE = 2;
+/** Longest part in which similar names differ. */
+const MAX_DIFFERENCE = 2;
 
-/** The known name that is most like `name`, or undefined if none is similar. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const distances = known.map((other) => distanceBetween(name.toLowerCase(), other.toLowerCase()));
-  const least = Math.min(...distances);
-  const isSimilar = least <= MAX_DISTANCE && least < name.length / 2;
-  return isSimilar ? known[distances.indexOf(least)] : undefined;
+/** Letters of the longer name between what both begin and end with. */
+function differenceOf(one: string, other: string): number {
+  const least = Math.min(one.length, other.length);
+  let start = 0;
+  while (start < least && one[start] === other[start]) start++;
+  let end = 0;
+  while (end < least - start && one.at(-1 - end) === other.at(-1 - end)) end++;
+  return Math.max(one.length, other.length) - start - end;
 }
 
-/** Levenshtein distance (Wagner and Fischer, "The String-to-String Correction Problem", 1974), by rows. */
-function distanceBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let line = 1; line <= one.length; line++) {
-    const next = [line];
-    for (let column = 1; column <= other.length; column++) {
-      const cost = one[line - 1] === other[column - 1] ? 0 : 1;
-      next.push(Math.min(row[column]! + 1, next[column - 1]! + 1, row[column - 1]! + cost));
-    }
-    row = next;
-  }
-  return row[other.length]!;
-}
-
-/** What other libraries call some options, and what readers guessed. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  abortSignal: "signal",
-  deadline: "timeoutMs",
-  fallback: "timeoutValue",
-  fn: "f",
-  handler: "f",
-  key: "affinity",
-  max: "maxEntries",
-  maxAge: "ttlMs",
-  maxRetries: "retries",
-  maxSize: "maxBytes",
-  onProgress: "onEvent",
-  queueLimit: "maxQueue",
-  queueSize: "maxQueue",
-  run: "f",
-  size: "capacity",
-  timeout: "timeoutMs",
-  transferList: "transfer",
-  ttl: "ttlMs",
-  workers: "threads",
-};
-
-/** The end of a sentence about an unknown name: a known name that means the same or is similar. */
+/** The end of a sentence about an unknown name: a known name that is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  if (name.length > MAX_SHOWN_UNITS) return ".";
-  const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name]! : "";
-  const similar = known.includes(synonym) ? synonym : nearest(name, known);
+  const most = Math.min(MAX_DIFFERENCE, (name.length - 1) / 2);
+  const similar = known.find((other) =>
+    differenceOf(name.toLowerCase(), other.toLowerCase()) <= most
+  );
   return similar === undefined ? "." : `; did you mean "${similar}"?`;
 }
 

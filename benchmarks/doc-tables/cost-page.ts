@@ -2,7 +2,7 @@
 import { caseOf, FIRST_ANSWER, SECOND_CALL } from "../scenarios/cold-cases.ts";
 import { OBJECT as HOT_OBJECT } from "../scenarios/hot-cases.ts";
 import { EVERY } from "../scenarios/sporadic-cases.ts";
-import * as page from "./page.ts";
+import { figure, measurementOf, resultOf, RUNTIMES, table, times, title } from "./shared.ts";
 
 type Key = "p50" | "perCall";
 
@@ -18,7 +18,7 @@ interface Row {
 const OBJECT = "object, 200 B";
 
 const valueOf = (runtime: string, contender: string, row: Row): number | undefined =>
-  page.measurementOf(page.resultOf(runtime, row.scenario), contender, row.case, row.size)
+  measurementOf(resultOf(runtime, row.scenario), contender, row.case, row.size)
     ?.[row.key ?? "p50"];
 
 const hot = (size: number, label: string): Row => ({
@@ -67,28 +67,32 @@ const COSTS: readonly Row[] = [
 ];
 
 const costs = (): string =>
-  page.table(
-    ["median round trip", ...page.TITLES],
-    COSTS.map((row) =>
-      page.byRuntime(row.label, (runtime) =>
-        `${page.figure(valueOf(runtime, "heddle", row))} ${row.unit}`)
-    ),
+  table(
+    ["median round trip", ...RUNTIMES.map(title)],
+    "lrrr",
+    COSTS.map((row) => [
+      row.label,
+      ...RUNTIMES.map((runtime) => `${figure(valueOf(runtime, "heddle", row))} ${row.unit}`),
+    ]),
   );
 
 const speedUps = (): string =>
-  page.table(
-    ["all primes up to 10,000,000", ...page.TITLES],
+  table(
+    ["all primes up to 10,000,000", ...RUNTIMES.map(title)],
+    "lrrr",
     [["main thread alone", "main alone"], ["main thread and one worker", "main + 1"]].map((
       [label = "", contender],
-    ) =>
-      page.byRuntime(label, (runtime) => {
-        const { p50 = 0, speedUp = 1 } = page.resultOf(runtime, "heavy-load").measurements
-          .find((each) => each.contender === contender) ?? {};
+    ) => [
+      label,
+      ...RUNTIMES.map((runtime) => {
+        const found = resultOf(runtime, "heavy-load").measurements
+          .find((each) => each.contender === contender);
+        const { p50 = 0, speedUp } = found ?? {};
         return `${p50.toFixed(0)} ms${
-          contender === "main alone" ? "" : ` (${speedUp.toFixed(2)} × as fast)`
+          contender === "main alone" ? "" : ` (${speedUp!.toFixed(2)} × as fast)`
         }`;
-      })
-    ),
+      }),
+    ]),
   );
 
 const COMPARED: readonly Row[] = [
@@ -100,23 +104,27 @@ const COMPARED: readonly Row[] = [
 
 /** Figures of Node, and how many times heddle's the others are. */
 function comparison(): string {
-  const others = ["bare worker", "Piscina", "Tinypool"];
   const rows = COMPARED.map((row) => {
     const ours = valueOf("node", "heddle", row);
+    const cell = (contender: string): string => {
+      const theirs = valueOf("node", contender, row);
+      return theirs === undefined ? "–" : `${figure(theirs)} ${row.unit} (${times(theirs, ours)})`;
+    };
     return [
       row.label,
-      `${page.figure(ours)} ${row.unit}`,
-      ...others.map((contender) => {
-        const theirs = valueOf("node", contender, row);
-        return theirs === undefined
-          ? "–"
-          : `${page.figure(theirs)} ${row.unit} (${page.times(theirs, ours)})`;
-      }),
+      `${figure(ours)} ${row.unit}`,
+      cell("bare worker"),
+      cell("Piscina"),
+      cell("Tinypool"),
     ];
   });
-  return page.table(["Node, median", "heddle", ...others], rows);
+  const head = ["Node, median", "heddle", "bare worker", "Piscina", "Tinypool"];
+  return table(head, "lrrrr", rows);
 }
 
-export const COST_TABLES: page.Tables = { "cost of a call": costs, "speed-up": speedUps };
+export const COST_TABLES: Readonly<Record<string, () => string>> = {
+  "cost of a call": costs,
+  "speed-up": speedUps,
+};
 
-export const HOME_TABLES: page.Tables = { "comparison": comparison };
+export const HOME_TABLES: Readonly<Record<string, () => string>> = { "comparison": comparison };

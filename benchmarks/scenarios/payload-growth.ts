@@ -2,10 +2,7 @@
  * `payload-growth`: one caller, one worker. A string and a `Uint8Array` from 32 B to 16 MiB echoed, by
  * 1 call and by 64 calls at once.
  */
-import { heddleEcho } from "../contenders/heddle.ts";
-import { knittingEcho } from "../contenders/knitting.ts";
-import { postMessageEcho } from "../contenders/messages.ts";
-import { type Platform, startMessages } from "../launch.ts";
+import type { EchoContender } from "../contenders/echo-contender.ts";
 import { chooseContender, readArguments } from "../harness/child.ts";
 import { formatBytes } from "../harness/units.ts";
 import { byteArray } from "../payloads/bytes.ts";
@@ -81,10 +78,8 @@ function runOf(
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function run(platform: Platform): Promise<never> {
+export async function runPayloadGrowth(contenders: readonly EchoContender[]): Promise<never> {
   const { contender, isQuick } = readArguments();
-  const postMessage = postMessageEcho(() => startMessages(platform));
-  const contenders = [heddleEcho, knittingEcho, postMessage];
   return await runEchoes(
     chooseContender(contenders, contender),
     KINDS.flatMap((kind) =>

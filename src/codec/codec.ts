@@ -7,18 +7,20 @@ import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import { Decoder, type KeyListSource } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
-import { isError, isStackOverflow } from "./kinds/errors.ts";
+import { useValues } from "./feature.ts";
+import { KeyListRegistry, ReceivedKeyLists } from "./key-lists.ts";
+import { isError, writeThrown } from "./kinds/errors.ts";
+import { ordinaryValues } from "./kinds/objects.ts";
 import { refusal } from "./support/refusal.ts";
-import { KeyListRegistry, ReceivedKeyLists } from "./key-lists/key-lists.ts";
 import { SharedBuffers } from "./support/shared-buffers.ts";
+import { isStackOverflow } from "./support/stack-overflow.ts";
 
-export interface CodecOptions {
-  readonly access: CodecAccess;
+useValues(ordinaryValues);
+
+export interface CodecOptions
+  extends Pick<EncoderOptions, "access" | "maxPayloadBytes" | "allowsBorrow"> {
   /** A unique number for each thread of the pool: 0 is the host. */
   readonly origin: number;
-  readonly maxPayloadBytes: number;
-  /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
-  readonly allowsBorrow: boolean;
   /** Uses of a key list after which its code is compiled, instead of the default. */
   readonly compiledAfter?: number;
   /** The features that may write values. Undefined: all of this thread. */
@@ -32,26 +34,25 @@ export class Codec {
   /** The key lists this side has used; append-only. */
   readonly keyLists: KeyListRegistry;
   readonly #compiledAfter: number | undefined;
-  readonly #sharedBuffers: SharedBuffers;
   readonly #options: EncoderOptions;
   readonly #idle: Encoder[] = [];
-  readonly #given: CodecOptions;
 
   /** `shared`: the buffers of another codec of this side. Then values are written without key lists. */
-  constructor(options: CodecOptions, shared?: SharedBuffers) {
-    this.#given = options;
-    this.access = options.access;
-    this.maxPayloadBytes = options.maxPayloadBytes;
-    this.#compiledAfter = options.compiledAfter;
-    this.keyLists = new KeyListRegistry(options.compiledAfter, options.access.kinds.mark);
-    this.#sharedBuffers = shared ?? new SharedBuffers(options.origin);
+  constructor(
+    { access, maxPayloadBytes, allowsBorrow, origin, compiledAfter, features }: CodecOptions,
+    shared?: SharedBuffers,
+  ) {
+    this.access = access;
+    this.#compiledAfter = compiledAfter;
+    this.keyLists = new KeyListRegistry(compiledAfter);
+    this.maxPayloadBytes = maxPayloadBytes;
     this.#options = {
-      access: options.access,
+      access,
       keyLists: shared === undefined ? this.keyLists : undefined,
-      sharedBuffers: this.#sharedBuffers,
-      maxPayloadBytes: options.maxPayloadBytes,
-      allowsBorrow: options.allowsBorrow,
-      features: options.features,
+      sharedBuffers: shared ?? new SharedBuffers(origin),
+      maxPayloadBytes,
+      allowsBorrow,
+      features,
     };
   }
 
@@ -68,7 +69,8 @@ export class Codec {
 
   /** A codec whose values any side can read, since they need no key lists. Shared buffers are the same objects for both. */
   standalone(): Codec {
-    return new Codec({ ...this.#given, allowsBorrow: false }, this.#sharedBuffers);
+    const { sharedBuffers } = this.#options;
+    return new Codec({ ...this.#options, allowsBorrow: false, origin: 0 }, sharedBuffers);
   }
 
   /** A store for the key lists that another side announces. */
@@ -78,7 +80,7 @@ export class Codec {
 
   /** A decoder for values from the other side of a lane, which uses `keyLists`. */
   decoder(keyLists: KeyListSource | undefined): Decoder {
-    return new Decoder(this.access, keyLists, this.#sharedBuffers);
+    return new Decoder(this.access, keyLists, this.#options.sharedBuffers);
   }
 }
 
@@ -113,7 +115,7 @@ export function pack(access: CodecAccess, value: unknown): Uint8Array<ArrayBuffe
     allowsBorrow: false,
   });
   const start = encoder.begin();
-  const end = isError(value) ? encoder.error(value, start) : encoder.root(value, start);
+  const end = isError(value) ? writeThrown(encoder, value, start) : encoder.root(value, start);
   if (encoder.attachments.count > 0) return undefined;
   return new Uint8Array(encoder.u8.subarray(0, end));
 }

@@ -2,352 +2,362 @@
  * Writes values into its own memory, in one pass, from offset 0. No value is encoded twice, so that user code (getters)
  * runs once. The sender copies the values into a record or gives the memory itself away.
  *
- * An encoder is recursive and not reentrant: user code that runs during encoding and sends something itself
- * gets another encoder (`Codec.acquire`). References are offsets from the first value, so that encoded
- * values can be moved as a whole. The layout is in `tags.ts`.
+ * Positions (`at`, `from`) are offsets into the current memory; references are offsets from the first value, so that encoded values can
+ * be moved. Each call that writes returns the position of the next value and may replace the memory. The layout is in `tags.ts`.
+ *
+ * An encoder is recursive and not reentrant: user code that runs during encoding and sends something itself gets another
+ * encoder (`Codec.acquire`). It knows primitives, plain objects and dense arrays by itself and asks `valueWriters` for the rest.
  */
-import { PayloadTooLargeError } from "../errors.ts";
-import { align8Large } from "../memory/align.ts";
-import { type Memory, viewMemory } from "../memory/views.ts";
-import type { Departure } from "../realm/handles.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { MAX_EMBEDDED_BYTES, writeView } from "./kinds/bytes.ts";
-import { Attachments } from "./support/attachments.ts";
-import { writeError } from "./kinds/errors.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
-import { refusal } from "./support/refusal.ts";
+import { writeNumbers } from "./kinds/packed.ts";
+import { MAX_GATHERED_UNITS, writeSegments, writeText } from "./kinds/text.ts";
+import { Attachments, MAX_EMBEDDED_BYTES } from "./support/attachments.ts";
+import { NO_FEATURE, NO_FUNCTIONS, refusal } from "./support/refusal.ts";
+import { Scratch } from "./scratch.ts";
 import { SeenObjects } from "./support/seen-objects.ts";
-import { pathOf, writeOther } from "./feature.ts";
-import type { KeyListRegistry } from "./key-lists/key-lists.ts";
-import { refuseMarked, refuseObject } from "./support/uncloneable.ts";
 import type { SharedBuffers } from "./support/shared-buffers.ts";
-import type { DeclaredValue } from "./declared.ts";
 import {
+  ARRAY,
   ATTACHMENT,
   FALSE,
   HOLE,
   INT,
+  KEYED,
   NULL,
   NUMBER,
+  OBJECT,
+  PARTIAL,
   REF,
-  REF_BUFFER,
   REFERENCED,
   SHARED,
-  STRUCT,
   TEXT,
+  TEXTS,
   TRUE,
   UNDEFINED,
-  VALUE_HEADER_BYTES,
 } from "./tags.ts";
-import { writeText } from "./kinds/text.ts";
-import { GatheredTexts, MAX_GATHERED_UNITS } from "./kinds/texts.ts";
-import type { WritableKeyList, Writer, WriterMark } from "./writer.ts";
-import { writeArray } from "./kinds/arrays.ts";
-import { writeByKeyList, writePlain, writeSpecial } from "./kinds/objects.ts";
 
 /**
  * Maximum levels of nesting. The stack usually overflows before: at 1,000 to 3,000 levels on V8, as in
  * `structuredClone`, and at about 7,000 on JavaScriptCore.
  */
 const MAX_DEPTH = 10_000;
-/** Maximum bytes that writers of objects and short strings reserve in advance and may leave unused. */
-const MAX_SPARE_BYTES = 512;
-/** Initial memory, and the maximum kept for the next value: the size of the largest records of usual rings. */
-const SCRATCH_BYTES = 64 * 1024;
-const MAX_KEPT_BYTES: number = 2 * 1024 * 1024;
-/** Offsets are int32. */
-const MAX_ENCODED_BYTES: number = 2 ** 31 - 4096;
+/** Writes a value at `at` and returns its end; -1: the value is of another kind. `prototype`: the prototype of an object. */
+export type WriteValue = (
+  encoder: Encoder,
+  value: unknown,
+  prototype: object | null,
+  at: number,
+) => number;
+
+/** The path of `part` in an error: `args[0].user`. `parents`: the objects from the outermost to the one that holds it. */
+export type PathTo = (parents: readonly unknown[], part: unknown, name: string) => string;
+
+/** Who writes what an encoder does not know, and who finds its path (`useValues`). */
+export const valueWriters: { readonly name: string; readonly write: WriteValue }[] = [];
+/** The name of the codec's own kinds, beside those of features. */
+export const ORDINARY = "ordinary";
+export const paths: { find: PathTo | undefined } = { find: undefined };
+
+/** The side of a key list that writes. */
+export interface SentKeyList {
+  readonly id: number;
+  /** Writes the properties of an object from `at`; returns their end. */
+  readonly write: (encoder: Encoder, object: Record<string, unknown>, at: number) => number;
+}
 
 export interface EncoderOptions {
   readonly access: CodecAccess;
-  readonly keyLists: KeyListRegistry | undefined;
+  /** Undefined: objects are written with their keys. */
+  readonly keyLists: { find(keys: readonly string[]): SentKeyList | undefined } | undefined;
   readonly sharedBuffers: SharedBuffers;
   /** Maximum bytes of one call's arguments, or of one result. */
   readonly maxPayloadBytes: number;
+  /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
   readonly allowsBorrow: boolean;
+  /** Whether parts may travel in a message beside the record. Otherwise the value has to stand alone. */
   readonly mayAttach?: boolean;
+  /** The features that may write values. Undefined: all of this thread. */
   readonly features?: ReadonlySet<string> | undefined;
 }
 
-const ObjectPrototype = Object.prototype;
-const { getPrototypeOf } = Object;
-const { hasOwn } = Object;
-
-const PLAIN = {};
-const NO_MEMORY: Memory = viewMemory(new SharedArrayBuffer(0));
-
-function hasEnumerable(object: object): boolean {
-  for (const _ in object) return true;
-  return false;
+/** A point to return to: what the encoder had then, or how many. */
+export interface WriterMark {
+  readonly depth: number;
+  readonly current: number;
+  readonly seen: number;
+  readonly attachments: number;
+  readonly copiedBytes: number;
+  readonly texts: number;
 }
 
-export class Encoder implements Writer {
-  memory!: Memory;
-  i32!: Int32Array<SharedArrayBuffer>;
-  f64!: Float64Array<SharedArrayBuffer>;
-  u8!: Uint8Array<SharedArrayBuffer>;
-  /** End of the memory that may be written. */
-  limit = 0;
+/** Slots kept for the strings of the next value. */
+const KEPT_TEXTS = 4096;
+
+const { getPrototypeOf, hasOwn, keys: keysOf, prototype: ObjectPrototype } = Object;
+const ArrayPrototype: object = Array.prototype;
+export class Encoder extends Scratch {
+  readonly options: EncoderOptions;
+  readonly access: CodecAccess;
   readonly attachments: Attachments = new Attachments();
-  deletedProperties = 0;
-  /** Name of the values in the path of one that cannot be cloned, and the list that contains them. */
+  /** Buffers up to this size are written among the other values; larger ones travel in that message. */
+  readonly maxEmbeddedBytes: number;
+  /** Name of the values in errors, and the list that contains them. */
   name = "";
   list: readonly unknown[] | undefined;
-
+  /** The prototype of the last object that was an instance of an ordinary class. */
   lastClass: object | undefined;
+  /** Whether parts may be transferred. False within errors, whose parts may be omitted again. */
   mayMove = true;
-  /** No limit but memory: for errors, which must always arrive. */
-  isUnlimited = false;
-
-  readonly access: CodecAccess;
-  readonly features: ReadonlySet<string> | undefined;
-  readonly #keyLists: KeyListRegistry | undefined;
-  readonly allowsBorrow: boolean;
-  readonly mayAttach: boolean;
-  readonly maxEmbeddedBytes: number;
-  readonly #sharedBuffers: SharedBuffers;
-  readonly #maxPayloadBytes: number;
-  #scratch: Memory | undefined;
+  /** Number of objects that contain the value being written, including the value itself. */
+  depth = 0;
+  structs: object | undefined;
+  readonly seen: SeenObjects = new SeenObjects();
   #isOpen = false;
-  /** Bytes of the values that were copied for the payload message. */
-  #copiedBytes = 0;
-  /**
-   * Whether Object.prototype has an enumerable property, in which case no key list can be guessed. Undefined
-   * until it is first needed.
-   */
-  #isPolluted: boolean | undefined;
-  readonly #seen = new SeenObjects();
-  readonly texts: GatheredTexts = new GatheredTexts();
-  #structs: object | undefined;
-  #depth = 0;
+  /** Properties and elements so far that were gone before they were written. */
+  #gone = 0;
+  /** The short strings of the top-level value, if they are gathered. */
+  readonly #texts: string[] = [];
+  #textCount = 0;
+  #isGathering = false;
 
   constructor(options: EncoderOptions) {
+    super(options.maxPayloadBytes);
+    this.options = options;
     this.access = options.access;
-    this.features = options.features;
-    this.#keyLists = options.keyLists;
-    this.#sharedBuffers = options.sharedBuffers;
-    this.#maxPayloadBytes = options.maxPayloadBytes;
-    this.allowsBorrow = options.allowsBorrow;
-    this.mayAttach = options.mayAttach ?? true;
-    this.maxEmbeddedBytes = this.mayAttach ? MAX_EMBEDDED_BYTES : Infinity;
+    this.maxEmbeddedBytes = options.mayAttach === false ? Infinity : MAX_EMBEDDED_BYTES;
   }
 
   /** Starts anew; returns where to write. */
-  begin(): number {
+  override begin(): number {
     if (this.#isOpen) this.end(); // a stack overflow prevented `end`
     this.#isOpen = true;
-    this.#isPolluted = undefined;
-    this.#scratch ??= viewMemory(new SharedArrayBuffer(SCRATCH_BYTES));
-    if (this.memory !== this.#scratch) this.#moveTo(this.#scratch);
-    return 0;
-  }
-
-  #moveTo(memory: Memory): void {
-    this.memory = memory;
-    this.i32 = memory.i32;
-    this.f64 = memory.f64;
-    this.u8 = memory.u8;
-    this.limit = memory.u8.length;
-  }
-
-  get depth(): number {
-    return this.#depth;
+    return super.begin();
   }
 
   /** Forgets the encoded values and all references to objects. */
-  end(): void {
-    if (this.#seen.count > 0) this.#seen.forget(0);
-    this.#seen.current = -1; // an exception may have left it set
-    this.#depth = 0; // and texts, which the next value must not get
-    if (this.texts.isOpen || this.texts.count > 0) this.texts.abort();
+  override end(): void {
+    this.forgetObjects();
+    this.#isGathering = false; // an exception may have left it set
+    if (this.#textCount > 0) this.#forgetTexts(0);
     if (!this.attachments.isEmpty) this.attachments.clear();
-    this.#copiedBytes = 0;
     this.mayMove = true;
-    this.lastClass = undefined;
-    // Memory that one very large value needed is not kept.
-    if (this.memory !== this.#scratch) this.#moveTo(NO_MEMORY);
-    this.list = undefined;
-    this.isUnlimited = false;
+    this.lastClass = this.list = undefined;
     this.#isOpen = false;
+    super.end();
   }
 
   /** Forgets the objects written so far: the next value gets no references to them. */
   forgetObjects(): void {
-    if (this.#seen.count > 0) this.#seen.forget(0);
-    this.#seen.current = -1;
-    this.#depth = 0;
-    this.#isPolluted = undefined;
+    if (this.seen.count > 0) this.seen.forget(0);
+    this.seen.current = -1;
+    this.depth = 0;
   }
 
-  /** Returns the scratch memory, which the encoder no longer uses. */
-  takeScratch(): SharedArrayBuffer {
-    if (this.memory === this.#scratch) this.#scratch = undefined;
-    return this.memory.u8.buffer;
+  #forgetTexts(count: number): void {
+    if (this.#texts.length > KEPT_TEXTS) this.#texts.length = count;
+    else for (let index = count; index < this.#textCount; index++) this.#texts[index] = "";
+    this.#textCount = count;
   }
 
-  room(at: number, bytes: number): number {
-    return at + bytes <= this.limit ? at : this.#makeRoom(at, bytes);
-  }
-
-  #makeRoom(at: number, bytes: number): number {
-    // The request may exceed the need. The written size is checked at the end.
-    this.checkSize(at + Math.max(0, bytes - MAX_SPARE_BYTES));
-    const length = Math.max(align8Large(at + bytes + 64), Math.min(2 * at, 2 ** 30));
-    let larger: Memory;
-    try {
-      larger = viewMemory(new SharedArrayBuffer(length));
-    } catch (error) {
-      throw new PayloadTooLargeError(length, undefined, { cause: error });
+  /** Writes a top-level value: an argument, or a result. Gathers its short strings behind it. */
+  root(value: unknown, from: number): number {
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) {
+      return this.value(value, from);
     }
-    larger.u8.set(this.u8.subarray(0, at));
-    if (length <= MAX_KEPT_BYTES) this.#scratch = larger;
-    this.#moveTo(larger);
-    return at;
+    this.#isGathering = true;
+    const at = this.object(value, this.header(TEXTS, 0, from));
+    this.#isGathering = false;
+    if (this.#textCount === 0) return at;
+    this.i32[(from >> 2) + 1] = (at - from) >> 3;
+    const end = writeSegments(this, this.#texts, this.#textCount, at);
+    this.#forgetTexts(0);
+    return end;
   }
 
-  /** Throws PayloadTooLargeError if the values from the first one to `end` are too large. */
-  checkSize(end: number): void {
-    const bytes = end + this.#copiedBytes;
-    const limit = this.isUnlimited
-      ? MAX_ENCODED_BYTES
-      : Math.min(this.#maxPayloadBytes, MAX_ENCODED_BYTES);
-    if (bytes > limit) throw new PayloadTooLargeError(bytes, limit);
-  }
-
-  /** Bytes copied for the values so far, including values encoded before that they continue. */
-  get copiedBytes(): number {
-    return this.#copiedBytes;
-  }
-
-  countCopied(bytes: number, at: number): void {
-    this.#copiedBytes += bytes;
-    this.checkSize(at);
-  }
-
+  /** Writes any value. */
   value(value: unknown, from: number): number {
-    if (typeof value === "string") return this.#text(value, from);
-    if (typeof value === "number") return this.#number(value, from);
+    if (typeof value === "string") {
+      if (!this.#isGathering || value.length > MAX_GATHERED_UNITS) {
+        return writeText(this, value, from);
+      }
+      this.#texts[this.#textCount++] = value;
+      return this.header(TEXT, value.length, from);
+    }
+    if (typeof value === "number") {
+      const integer = value | 0;
+      return integer === value && (integer !== 0 || 1 / value > 0)
+        ? this.header(INT, integer, from)
+        : this.double(NUMBER, value, from);
+    }
     if (typeof value === "object") {
       return value === null ? this.tag(NULL, from) : this.object(value, from);
     }
     if (typeof value === "boolean") return this.tag(value ? TRUE : FALSE, from);
-    return this.#rare(value, from);
+    if (value === undefined) return this.tag(UNDEFINED, from);
+    return typeof value === "bigint"
+      ? writeBigInt(this, value, from)
+      : this.other(value, null, from);
   }
 
-  /** Writes a top-level value: an argument, or a result. */
-  root(value: unknown, from: number): number {
-    return typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
-      ? this.texts.write(this, value, from)
-      : this.value(value, from);
-  }
-
-  #text(value: string, from: number): number {
-    const { texts } = this;
-    if (!texts.isOpen || value.length > MAX_GATHERED_UNITS) return writeText(this, value, from);
-    texts.add(value);
-    return this.header(TEXT, value.length, from);
-  }
-
-  #number(value: number, from: number): number {
-    const at = from + 16 <= this.limit ? from : this.#makeRoom(from, 16);
-    const { i32 } = this;
-    const integer = value | 0;
-    if (integer === value && (integer !== 0 || 1 / value > 0)) {
-      i32[at >> 2] = INT;
-      i32[(at >> 2) + 1] = integer;
-      return at + 8;
-    }
-    i32[at >> 2] = NUMBER;
-    this.f64[(at >> 3) + 1] = value;
-    return at + 16;
-  }
-
-  #rare(value: unknown, from: number): number {
-    switch (typeof value) {
-      case "undefined":
-        return this.tag(UNDEFINED, from);
-      case "bigint":
-        return writeBigInt(this, value, from);
-      default:
-        return writeOther(this, value, null, from);
-    }
-  }
-
+  /** Writes an object, not null. */
   object(value: object, from: number): number {
-    if (ArrayBuffer.isView(value)) return writeView(this, value, from);
-    const objects = this.#seen;
-    const seen = objects.visit(value, from);
-    if (seen >= 0) return this.ref(seen, from);
-    if (this.access.kinds.isRefused(value)) refuseObject(this, value);
-    if (this.#depth >= MAX_DEPTH) throw this.refuseDepth();
-    const { current } = objects;
-    objects.current = objects.count - 1;
-    this.#depth++;
-    let end: number;
-    if (Array.isArray(value)) end = writeArray(this, value, from);
-    else {
-      const keyList = this.guessKeyList(value);
-      if (keyList !== undefined) {
-        end = writeByKeyList(this, keyList, value as Record<string, unknown>, from);
-      } else end = this.#other(value, from);
+    if (ArrayBuffer.isView(value)) return this.other(value, null, from);
+    const seen = this.seen;
+    const before = seen.visit(value, from);
+    if (before >= 0) return this.ref(before, from);
+    const { kinds } = this.access;
+    if (kinds.isRefused(value) && !this.attachments.isMoving(value)) {
+      const isProxy = kinds.isProxy(value);
+      throw this.refuse(
+        value,
+        isProxy ? "proxies cannot be cloned" : "it is marked as uncloneable",
+      );
     }
-    this.#depth--;
-    objects.current = current;
+    if (this.depth >= MAX_DEPTH) {
+      throw refusal(this.name, `it is nested more than ${MAX_DEPTH} levels deep`);
+    }
+    const { current } = seen;
+    seen.current = seen.count - 1;
+    this.depth++;
+    const end = Array.isArray(value) ? this.#array(value, from) : this.#notArray(value, from);
+    this.depth--;
+    seen.current = current;
     return end;
   }
 
-  #other(value: object, from: number): number {
-    refuseMarked(this, value);
+  #notArray(value: object, from: number): number {
     const prototype = getPrototypeOf(value) as object | null;
-    return prototype === ObjectPrototype || prototype === null
-      ? writePlain(this, value as Record<string, unknown>, prototype, from)
-      : writeSpecial(this, value, prototype, from);
+    const object = value as Record<string, unknown>;
+    if (prototype === ObjectPrototype || prototype === null) {
+      return this.#plain(object, prototype, from);
+    }
+    // Instances of one class often follow one another. An object with the same prototype and own enumerable
+    // properties is treated as another instance: a Map with the prototype of a class arrives as a plain object.
+    if (prototype === this.lastClass) {
+      const keys = keysOf(object);
+      if (keys.length > 0) return this.instance(object, prototype, keys, from);
+    }
+    return this.other(object, prototype, from);
   }
 
-  tag(word: number, from: number): number {
-    const at = this.room(from, VALUE_HEADER_BYTES);
-    this.i32[at >> 2] = word;
-    return at + VALUE_HEADER_BYTES;
+  /** Writes a value of another kind. Throws DataCloneError if nobody knows its kind. */
+  other(value: unknown, prototype: object | null, at: number): number {
+    const { features } = this.options;
+    for (let index = 0; index < valueWriters.length; index++) {
+      const { name, write } = valueWriters[index]!;
+      if (features !== undefined && name !== ORDINARY && !features.has(name)) continue;
+      const end = write(this, value, prototype, at);
+      if (end >= 0) return end;
+    }
+    throw this.refuse(value, typeof value === "function" ? NO_FUNCTIONS : NO_FEATURE);
   }
 
-  header(word: number, aux: number, from: number): number {
-    const at = from + 8 <= this.limit ? from : this.#makeRoom(from, VALUE_HEADER_BYTES);
-    const { i32 } = this;
-    i32[at >> 2] = word;
-    i32[(at >> 2) + 1] = aux;
-    return at + VALUE_HEADER_BYTES;
+  #plain(object: Record<string, unknown>, prototype: object | null, from: number): number {
+    const keys = keysOf(object);
+    const { kinds } = this.access;
+    if (prototype === null && kinds.isModuleNamespace(object)) {
+      throw this.refuse(object, "it is the namespace of a module");
+    }
+    if (keys.length === 0) {
+      if (!kinds.isOrdinary(object)) return this.other(object, prototype, from);
+      this.refuseIterable(object);
+      return this.header(KEYED, 0, from);
+    }
+    if (keys[0] === "0" && kinds.isArguments(object)) {
+      throw this.refuse(object, "it is the arguments object of a function");
+    }
+    return this.properties(object, keys, from);
   }
 
-  double(word: number, value: number, from: number): number {
-    const at = this.room(from, VALUE_HEADER_BYTES + 8);
-    this.i32[at >> 2] = word;
-    this.f64[(at >> 3) + 1] = value;
-    return at + VALUE_HEADER_BYTES + 8;
+  /** An async iterable that is an argument, or the result, is sent as a stream instead of being cloned. */
+  refuseIterable(object: object): void {
+    if (this.depth === 1 && Symbol.asyncIterator in object) {
+      throw this.refuse(object, "it is an async iterable");
+    }
   }
 
+  /** Writes an instance of a class, as KEYED if a property deleted by a getter would be read from the prototype. */
+  instance(
+    object: Record<string, unknown>,
+    prototype: object,
+    keys: readonly string[],
+    at: number,
+  ): number {
+    for (const key of keys) if (key in prototype) return this.keyed(object, keys, at);
+    return this.properties(object, keys, at);
+  }
+
+  /** Writes the properties `keys` of an object as those of a plain one. */
+  properties(object: Record<string, unknown>, keys: readonly string[], from: number): number {
+    const keyList = this.options.keyLists?.find(keys);
+    if (keyList === undefined) return this.keyed(object, keys, from);
+    const gone = this.#gone;
+    const end = keyList.write(this, object, this.header(OBJECT, keyList.id, from));
+    if (this.#gone !== gone) this.i32[from >> 2]! |= PARTIAL;
+    return end;
+  }
+
+  /** The same without a key list. */
+  keyed(object: Record<string, unknown>, keys: readonly string[], from: number): number {
+    let at = this.header(KEYED, 0, from);
+    let properties = 0;
+    for (const key of keys) {
+      if (!hasOwn(object, key)) continue; // deleted by a getter
+      const value = object[key];
+      at = this.value(value, this.value(key, at));
+      properties++;
+    }
+    this.i32[(from >> 2) + 1] = properties;
+    return at;
+  }
+
+  /** Writes a property that reads as undefined: its value, or HOLE if there is none, as user code has deleted it. */
   undefinedOrGone(object: object, key: PropertyKey, at: number): number {
     if (hasOwn(object, key)) return this.tag(UNDEFINED, at);
-    this.deletedProperties++;
+    this.#gone++;
     return this.tag(HOLE, at);
   }
 
-  guessKeyList(object: object): WritableKeyList | undefined {
-    const isPolluted = this.#isPolluted ??= hasEnumerable(PLAIN);
-    return isPolluted ? undefined : this.#keyLists?.guess(object);
+  /**
+   * Length and keys are read at the start, as in structured clone (JavaScriptCore's checks each element only when it reaches
+   * it). An element that user code removes meanwhile becomes a hole. Each is read once, since it may be a getter.
+   */
+  #array(array: readonly unknown[], from: number): number {
+    const { length } = array;
+    const { kinds } = this.access;
+    const indices = kinds.countIndices(array);
+    // With holes, or other properties.
+    if (2 * indices < length || (indices < length && !kinds.clonesLive)) {
+      return this.other(array, ArrayPrototype, from);
+    }
+    if (length === 0) return this.header(ARRAY, 0, from);
+    const first = array[0];
+    return typeof first === "number"
+      ? writeNumbers(this, array, length, from, first)
+      : this.elements(array, length, 0, first, this.header(ARRAY, length, from));
   }
 
-  keyListOf(keys: readonly string[]): WritableKeyList | undefined {
-    return this.#keyLists?.find(keys);
+  /** Writes the elements from the index `from` on; `first` is the first of them. */
+  elements(
+    array: readonly unknown[],
+    length: number,
+    from: number,
+    first: unknown,
+    at: number,
+  ): number {
+    let value = first;
+    let next = at;
+    for (let index = from;;) {
+      next = value === undefined
+        ? this.undefinedOrGone(array, index, next)
+        : this.value(value, next);
+      if (++index >= length) return next;
+      value = array[index];
+    }
   }
 
-  seenAt(object: unknown, at: number): number {
-    return this.#seen.visit(object, at);
-  }
-
-  bufferSeenAt(buffer: object, at: number): number {
-    return this.#seen.visit(buffer, at + REF_BUFFER);
-  }
-
+  /** Writes a reference to the value at `seen`. */
   ref(seen: number, from: number): number {
     const kind = seen & 7;
     const offset = seen - kind;
@@ -356,94 +366,52 @@ export class Encoder implements Writer {
     return end;
   }
 
+  /** Sends the object itself in the payload message. `isMoved`: the object is transferred. */
   attach(object: object, from: number, isMoved: boolean): number {
     const end = this.header(ATTACHMENT, this.attachments.count, from);
     this.attachments.add(object, isMoved);
     return end;
   }
 
+  /** Writes a SharedArrayBuffer, which keeps its identity across calls. */
   shared(buffer: SharedArrayBuffer, from: number): number {
-    const at = this.room(from, VALUE_HEADER_BYTES + 8);
-    this.i32[at >> 2] = SHARED;
-    this.i32[(at >> 2) + 1] = this.attachments.count;
-    this.f64[(at >> 3) + 1] = this.#sharedBuffers.idOf(buffer);
+    const end = this.double(SHARED, this.options.sharedBuffers.idOf(buffer), from);
+    this.i32[(from >> 2) + 1] = this.attachments.count;
     this.attachments.add(buffer, false);
-    return at + VALUE_HEADER_BYTES + 8;
+    return end;
   }
 
-  depart(departure: Departure): void {
-    this.attachments.depart(departure);
-  }
-
+  /** Marks objects to be transferred instead of copied, at any position in the following values. */
   willMove(objects: readonly unknown[]): void {
     this.attachments.willMove(objects);
   }
 
-  unwrap(): void {
-    this.#seen.dropLast();
-  }
-
-  isTransferred(object: unknown): boolean {
-    return this.attachments.isMoving(object);
-  }
-
-  moved(object: object, from: number): number {
-    const end = this.header(ATTACHMENT, this.attachments.count, from);
-    this.attachments.move(object);
-    return end;
-  }
-
+  /** The error to throw for a part that cannot be cloned. */
   refuse(part: unknown, reason: string, options?: ErrorOptions): Error {
-    const parents = this.#seen.chain();
+    const parents = this.seen.chain();
     if (parents[parents.length - 1] === part) parents.pop();
     if (this.list !== undefined) parents.unshift(this.list);
-    return refusal(pathOf(parents, part, this.name), reason, options);
-  }
-
-  refuseDepth(): Error {
-    return refusal(this.name, `it is nested more than ${MAX_DEPTH} levels deep`);
+    return refusal(paths.find?.(parents, part, this.name) ?? this.name, reason, options);
   }
 
   mark(): WriterMark {
-    const { current, count } = this.#seen;
-    const copiedBytes = this.#copiedBytes;
     return {
-      depth: this.#depth,
-      current,
-      seen: count,
+      depth: this.depth,
+      current: this.seen.current,
+      seen: this.seen.count,
       attachments: this.attachments.count,
-      copiedBytes,
-      texts: this.texts.count,
+      copiedBytes: this.copiedBytes,
+      texts: this.#textCount,
     };
   }
 
+  /** Forgets the objects visited since `mark`. The caller continues at its position of that time. */
   rewind(mark: WriterMark): void {
-    this.#depth = mark.depth;
-    this.#seen.current = mark.current;
-    this.#seen.forget(mark.seen);
-    this.attachments.rewind(mark);
-    this.#copiedBytes = mark.copiedBytes;
-    this.texts.forget(mark.texts);
-  }
-
-  /** Writes an error by its fields, independent of structured clone. */
-  error(error: Error, from: number): number {
-    this.seenAt(error, from);
-    this.#seen.current = this.#seen.count - 1;
-    this.#depth++;
-    return writeError(this, error, from);
-  }
-
-  /** Writes a value of a declared shape: the argument at `position`, or the result. */
-  struct({ codec }: DeclaredValue, position: number, value: unknown, from: number): number {
-    const at = this.header(STRUCT | (position << 8), 0, from);
-    let end: number;
-    try {
-      end = codec.write(this.#structs ??= codec.createOutput(this), at, value);
-    } catch (error) {
-      throw codec.located(error, this.list === undefined ? this.name : `${this.name}[${position}]`);
-    }
-    this.i32[(from >> 2) + 1] = end - from - VALUE_HEADER_BYTES;
-    return end;
+    this.depth = mark.depth;
+    this.seen.current = mark.current;
+    this.seen.forget(mark.seen);
+    this.attachments.rewind(mark.attachments);
+    this.copiedBytes = mark.copiedBytes;
+    this.#forgetTexts(mark.texts);
   }
 }

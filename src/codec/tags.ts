@@ -13,7 +13,7 @@
  *   INT          the number       –                (not -0)
  *   NUMBER       –                f64, the exact bits of -0, NaN and the infinities
  *   BIGINT_64    –                i64
- *   BIGINT_HEX   digits           one byte per hexadecimal digit; flag NEGATIVE
+ *   BIGINT_HEX   –                value: its hexadecimal digits, after a minus sign if it is negative
  *   ONE_BYTE     UTF-16 units     one byte per unit (Latin-1); flag NO_HIGH: known to be ASCII
  *   TWO_BYTE     UTF-16 units     two bytes per unit, little-endian: lone surrogates stay what they are
  *   SYMBOL       –                value: the key in the global symbol registry
@@ -31,9 +31,10 @@
  *   DATE         –                f64 time value
  *   REGEXP       –                values: source, flags
  *   BOXED        –                value: the primitive
- *   ERROR        properties       values: type, name, message, stack; then per flag of ERROR_FLAGS a
- *                                 value; then per property: value (key), value
- *   BUFFER       –                kind = BufferKind; f64 length in bytes; RESIZABLE: f64 maximum; bytes
+ *   ERROR        properties       values: type, name, message, stack; then per property: value (key), value; flags: the
+ *                                 number of those at the start that are not enumerable
+ *   BUFFER       –                f64 length in bytes; bytes
+ *   RESIZABLE    –                f64 length in bytes; f64 maximum; bytes
  *   BYTES        –                kind = ViewKind: a view of the whole of a fixed buffer of its own, or a
  *                                 Node Buffer; f64 length in bytes; bytes
  *   VIEW         –                kind = ViewKind; f64 byteOffset; f64 length in elements (flag TRACKING:
@@ -45,7 +46,7 @@
  *   STRUCT       bytes            kind = position among the declared arguments; the layout of a schema that
  *                                 both sides know (features/values/structs/codec/shape.ts)
  *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
- *                                 (texts.ts). 0: it has none
+ *                                 (kinds/text.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts
  *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages;
  *                                 kind = 2: a function, this callback of the call
@@ -93,6 +94,7 @@ export const TEXTS = 35;
 export const TEXT = 36;
 export const STREAM = 37;
 export const HANDLE = 38;
+export const RESIZABLE = 39;
 
 /** Bytes of tag, flags and aux. */
 export const VALUE_HEADER_BYTES = 8;
@@ -101,14 +103,10 @@ export const VALUE_HEADER_BYTES = 8;
 export const REFERENCED: number = 0x80 << 16;
 /** OBJECT: some property was deleted before it was read; HOLE replaces it. */
 export const PARTIAL: number = 1 << 16;
-export const NEGATIVE: number = 1 << 16;
 export const NO_HIGH: number = 1 << 16;
-export const RESIZABLE: number = 1 << 16;
 export const TRACKING: number = 1 << 16;
-/** ERROR: the values that follow the four mandatory ones. */
-export const HAS_CAUSE: number = 1 << 16;
-export const HAS_ERRORS: number = 2 << 16;
-export const HAS_SUPPRESSED: number = 4 << 16;
+/** ERROR: the number of properties that are not enumerable, up to 7. */
+export const HIDDEN_SHIFT = 16;
 
 /** Kind of REF: the value itself if 0, or the buffer it is a view of. */
 export const REF_BUFFER = 1;

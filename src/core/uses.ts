@@ -6,6 +6,8 @@ import { members } from "../api/pool/members.ts";
 import type { PoolOptions } from "../api/options/pool-options.ts";
 import { type FeatureName, isFeature } from "../api/pool/uses.ts";
 import type { Uses } from "../api/tasks/pool-spec.ts";
+import { reasons } from "../features/calls/reasons/host.ts";
+import { rights } from "../features/workers/rights/host.ts";
 import { invalid, isRecord, show } from "../option-checks.ts";
 
 type Parts = readonly [options: string, callOptions: string, members: string];
@@ -20,11 +22,10 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
     "runTimeoutMs timeoutMs timeoutValue killAfterMs signal abortSignal",
     "",
   ],
+  scaling: ["minThreads maxThreads budget idleTimeoutMs recycleAfter maxWorkerBytes", "", ""],
   queue: ["maxQueue queuePolicy", "", "needsDrain drained"],
   keys: ["", "affinity", "broadcast"],
   stealing: ["", "", ""],
-  // The kernel knows the numbers of workers, but has the same one all the time.
-  scaling: ["minThreads maxThreads budget idleTimeoutMs recycleAfter maxWorkerBytes", "", ""],
   balancers: ["balancer", "", ""],
   inline: ["inliner onUnavailable", "", ""],
   observe: ["metrics debug context", "", "stats"],
@@ -37,6 +38,9 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
 };
 
 const ORDER = Object.keys(PARTS) as readonly FeatureName[];
+
+/** Those of every pool. */
+export const OF_ALL: readonly HostFeature[] = [rights, reasons];
 
 /** Takes `use` out of the options of `createPool`. Throws InvalidArgumentError. */
 export function takeFeatures(
@@ -59,7 +63,10 @@ export function takeFeatures(
   }
   const added = (use as readonly { readonly adds: readonly HostFeature[] }[])
     .flatMap(({ adds }) => adds);
-  const features = ORDER.flatMap((name) => added.find((each) => each.name === name) ?? []);
+  const features = [
+    ...ORDER.flatMap((name) => added.find((each) => each.name === name) ?? []),
+    ...OF_ALL,
+  ];
   return { features, rest };
 }
 

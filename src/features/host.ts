@@ -8,7 +8,9 @@ import { mirror } from "./workers/mirror/host.ts";
 import { observe } from "./watching/observe/host.ts";
 import { profile } from "./watching/profile/host.ts";
 import { queue } from "./calls/queue/host.ts";
+import { reasons } from "./calls/reasons/host.ts";
 import { requests } from "./calls/requests/host.ts";
+import { rights } from "./workers/rights/host.ts";
 import { scaling } from "./workers/scaling/host.ts";
 import { scopes } from "./calls/scopes/host.ts";
 import { stealing } from "./workers/stealing/host.ts";
@@ -23,15 +25,17 @@ export const hostFeatures: readonly HostFeature[] = [
   structs,
   streams,
   limits,
+  scaling,
   queue,
   keys,
   stealing,
-  scaling,
   balancers,
   inline,
+  rights,
   observe,
   profile,
   requests,
+  reasons,
   map,
   scopes,
   sync,

@@ -9,7 +9,7 @@ import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
 import type { Encoder } from "../codec/encoder.ts";
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
-import type { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
+import type { ReceivedKeyLists } from "../codec/key-lists.ts";
 import { ProtocolError } from "../errors.ts";
 import { copyWords, viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
@@ -282,10 +282,10 @@ export class Endpoint {
     while (this.#announcedKeyLists < keyLists.size) {
       const first = this.#announcedKeyLists;
       if (this.#unannounced === undefined) {
-        const lists = keyLists.keysFrom(first, KEY_LISTS_PER_RECORD);
+        const text = keyLists.textFrom(first, KEY_LISTS_PER_RECORD);
         this.#unannounced = {
-          snapshot: this.snapshots.encodeInternal([first, ...lists]),
-          count: lists.length,
+          snapshot: this.snapshots.encodeInternal(text),
+          count: Math.min(keyLists.size - first, KEY_LISTS_PER_RECORD),
         };
       }
       if (!this.sendSnapshot(KEY_LISTS, 0, 0, 0, this.#unannounced.snapshot, [])) return false;

@@ -7,7 +7,8 @@
  * received and fails the record that refers to it, nothing else.
  */
 import { Map, MessagePort } from "../builtins.ts";
-import { isStackOverflow, textOf } from "../codec/kinds/errors.ts";
+import { textOf } from "../codec/kinds/errors.ts";
+import { isStackOverflow } from "../codec/support/stack-overflow.ts";
 import { DataCloneError, ProtocolError } from "../errors.ts";
 import type { ObjectKinds, PayloadPort } from "../runtimes/runtime.ts";
 

@@ -1,7 +1,7 @@
 /** Reads snapshots on the host itself: for tasks that it runs, and for arguments that are encoded a second time. */
 import type { Codec } from "../codec/codec.ts";
 import type { Decoder } from "../codec/decoder.ts";
-import { ReceivedKeyLists } from "../codec/key-lists/key-lists.ts";
+import { ReceivedKeyLists } from "../codec/key-lists.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -24,7 +24,7 @@ export class SnapshotReader {
     const { keyLists } = this.#codec;
     const known = this.#keyLists.size;
     if (known < keyLists.size) {
-      this.#keyLists.add([known, ...keyLists.keysFrom(known, keyLists.size)]);
+      this.#keyLists.add(keyLists.textFrom(known, keyLists.size));
     }
     const bytes = inline?.length ?? payload!.bytes;
     const memory = inline === undefined ? viewMemory(payload!.buffer!) : this.#copyOf(inline);

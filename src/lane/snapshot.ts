@@ -7,13 +7,13 @@
  * snapshot can be sent to any lane, and any number of times unless parts of it move.
  */
 import { type Codec, encodingError } from "../codec/codec.ts";
-import type { Encoder } from "../codec/encoder.ts";
+import type { Encoder, WriterMark } from "../codec/encoder.ts";
 import type { Attachments } from "../codec/support/attachments.ts";
 import { bufferIsDetached, transferBuffer } from "../codec/support/intrinsics.ts";
+import { writeThrown } from "../codec/kinds/errors.ts";
 import type { DeclaredValues } from "../codec/declared.ts";
 import { DataCloneError, PayloadTooLargeError } from "../errors.ts";
 import { PENDING } from "../codec/tags.ts";
-import type { WriterMark } from "../codec/writer.ts";
 import type { Departure } from "../realm/handles.ts";
 import type { CodecAccess, ObjectKinds } from "../runtimes/runtime.ts";
 import type { Payload } from "./payload-port.ts";
@@ -69,7 +69,7 @@ function encodeDeclared(
       ? encoder.tag(PENDING, at)
       : one === undefined
       ? encoder.root(values[index], at)
-      : encoder.struct(one, index, values[index], at);
+      : one.write(encoder, index, values[index], at);
   }
   return at;
 }
@@ -161,7 +161,7 @@ export class SnapshotEncoder {
     encoder.name = RESULT_NAME;
     const start = encoder.begin();
     encoder.isUnlimited = true;
-    return encoder.error(error, start);
+    return writeThrown(encoder, error, start);
   }
 
   /** Whether a record can hold all that was encoded up to `end`. */
@@ -214,7 +214,7 @@ export class SnapshotEncoder {
         const position = positions[index]!;
         encoder.name = `${ARGUMENTS}[${position}]`;
         const one = declared[position];
-        at = one === undefined ? encoder.root(value, at) : encoder.struct(one, position, value, at);
+        at = one === undefined ? encoder.root(value, at) : one.write(encoder, position, value, at);
       }
       const whole = this.take(encoder, at, snapshot.count);
       const { departures = [] } = snapshot;

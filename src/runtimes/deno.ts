@@ -6,7 +6,7 @@ import { Map, structuredClone } from "../builtins.ts";
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { process } from "./process.ts";
-import { findMark } from "./uncloneable.ts";
+import { refusingMarked } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createRuntime } from "./common.ts";
 import { threads } from "./threads.ts";
@@ -50,7 +50,7 @@ export function createDenoRuntime(): Runtime {
       },
     },
     kinds: {
-      mark: findMark(),
+      isRefused: refusingMarked(),
       countIndices: inspectFrom(2000, { clonesLive: false }),
     },
     errors: { bare: bareError },

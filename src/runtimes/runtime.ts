@@ -74,8 +74,6 @@ export interface ObjectKinds {
   isArguments(value: object): boolean;
   /** Whether it is a proxy, or known to be marked by `markAsUncloneable`. */
   isRefused(value: object): boolean;
-  /** The symbol that marks such objects, where it can be seen. */
-  readonly mark: symbol | undefined;
   /** Whether structured clone treats instances of this prototype's class, which is not a global one, specially. */
   isHostClass(prototype: object): boolean;
   /** Whether the runtime reports no internal slots, of the above kinds or any other. */

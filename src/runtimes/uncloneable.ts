@@ -64,9 +64,12 @@ export function isExemptOnNode(value: object): boolean {
     types.isRegExp(value) || types.isBoxedPrimitive(value) || types.isAnyArrayBuffer(value);
 }
 
-/** The symbol that is Deno's mark. */
-export function findMark(): symbol | undefined {
+/** `ObjectKinds.isRefused` of Deno, which has no exempt kinds but ArrayBuffers. */
+export function refusingMarked(): ObjectKinds["isRefused"] {
   const probe = {};
   (process.getBuiltinModule("node:worker_threads") as Threads).markAsUncloneable?.(probe);
-  return Object.getOwnPropertySymbols(probe)[0];
+  const [mark] = Object.getOwnPropertySymbols(probe);
+  if (mark === undefined) return types.isProxy;
+  return (value) =>
+    types.isProxy(value) || (Object.hasOwn(value, mark) && !types.isArrayBuffer(value));
 }

@@ -104,7 +104,6 @@ export const objectKinds: ObjectKinds = {
   isModuleNamespace: types.isModuleNamespaceObject,
   isArguments: types.isArgumentsObject,
   isRefused: types.isProxy,
-  mark: undefined,
   isHostClass: (prototype) =>
     getOwnPropertySymbols(prototype).some(({ description }) => HOST_SYMBOLS.has(description)) ||
     // Checked last, since loading that module costs Deno 40 ms.

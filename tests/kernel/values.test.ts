@@ -10,7 +10,7 @@ const VALUES: readonly (readonly [string, unknown])[] = [
   ["bigints", [0n, -1n, 2n ** 64n, -(2n ** 130n)]],
   ["strings", ["", "a", "é", "日本", "\ud800", "x".repeat(100_000), "日".repeat(50_000)]],
   ["nothing", [null, undefined, true, false]],
-  ["plain objects", { a: 1, b: { c: Object.assign([1], { 2: 3 }) }, "": 2 }],
+  ["plain objects", { a: 1, b: { c: [1, 3] }, "": 2 }],
   ["objects of one kind", Array.from({ length: 1000 }, (_, id) => ({ id, name: `n${id}` }))],
   ["cycles", cyclic],
   ["dates", [new Date(0), new Date(NaN)]],
@@ -18,7 +18,6 @@ const VALUES: readonly (readonly [string, unknown])[] = [
   ["buffers", [
     new Uint8Array([1, 2, 3]).buffer,
     new Float64Array([1.5]),
-    new DataView(new ArrayBuffer(4)),
   ]],
   ["errors", [new TypeError("t"), new Error("e", { cause: 1 })]],
   ["large bytes", new Uint8Array(3_000_000).fill(9)],

@@ -184,7 +184,7 @@ const codec: Room = {
   tests: ["unit/codec", "unit/features/structs"],
   mutants: [
     {
-      file: "codec/kinds/errors.ts",
+      file: "codec/support/stack-overflow.ts",
       from: "error.message.startsWith(TOO_MUCH_RECURSION);",
       to: "false;",
       fault: "an exhausted stack of Firefox counts as damage",
@@ -197,20 +197,20 @@ const codec: Room = {
     },
     {
       file: "codec/kinds/numbers.ts",
-      from: "BIGINT_HEX | (value < 0n ? NEGATIVE : 0)",
-      to: "BIGINT_HEX",
+      from: "value.toString(16)",
+      to: "(value < 0n ? -value : value).toString(16)",
       fault: "large bigints lose their sign",
     },
     {
-      file: "codec/kinds/numbers.ts",
-      from: 'if (!hexPattern.test(digits)) throw reader.corrupt("digits", at);',
+      file: "codec/kinds/objects.ts",
+      from: 'if (!HEX.test(text)) throw decoder.corrupt("digits", at);',
       to: "",
       fault: "damaged digits become an error of another kind",
     },
     {
       file: "codec/kinds/text.ts",
-      from: "if (writer.access.text.writeUnits(text, writer.u8, start) > 0xff) {",
-      to: "if (writer.access.text.writeUnits(text, writer.u8, start) > 0xffff) {",
+      from: "if (access.writeUnits(text, u8, start) > 0xff) word",
+      to: "if (access.writeUnits(text, u8, start) > 0xffff) word",
       fault: "short texts beyond Latin-1 are cut to a byte",
     },
     {
@@ -221,7 +221,7 @@ const codec: Room = {
     },
     {
       file: "codec/decoder.ts",
-      from: "return this.#noted(at, word, read(this, at, word));",
+      from: "return this.noted(at, word, read(this, at, word));",
       to: "return read(this, at, word);",
       fault: "a rare value that occurs twice cannot be found again",
     },
@@ -232,22 +232,22 @@ const codec: Room = {
       fault: "rare values claim the wrappers of other features",
     },
     {
-      file: "codec/key-lists/key-lists.ts",
+      file: "codec/key-lists.ts",
       from:
         "if (keys.length > MAX_LISTED_KEYS || this.#keyLists.length >= MAX_KEY_LISTS) return undefined;",
       to: "if (keys.length > MAX_LISTED_KEYS) return undefined;",
       fault: "key lists are announced without limit",
     },
     {
-      file: "codec/key-lists/key-lists.ts",
+      file: "codec/key-lists.ts",
       from: "if (key in Object.prototype) return undefined;",
       to: "",
       fault: "a deleted property is read from the prototype",
     },
     {
-      file: "codec/key-lists/key-lists.ts",
-      from: "if (!guess.fits(object)) {",
-      to: "if (guess === undefined) {",
+      file: "codec/key-lists.ts",
+      from: "expected !== undefined && sameKeys(expected.keys, keys)",
+      to: "expected !== undefined",
       fault: "an object is sent by the key list of another",
     },
   ],
@@ -475,7 +475,8 @@ const streams: Room = {
     },
     {
       file: "features/calls/streams/stream-producer.ts",
-      from: "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
+      from:
+        "return this.#items < highWaterMark && this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       to: "return this.#bytes < MAX_UNREAD_BYTES && !writer.isFull;",
       fault: "highWaterMark is ignored",
     },
@@ -901,7 +902,7 @@ const early: Room = {
       fault: "all calls go to the worker that starts first",
     },
     {
-      file: "api/pool/wiring.ts",
+      file: "api/pool/pool-core.ts",
       from: "if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined;",
       to: "",
       fault: "the first call runs before what prepares its worker",

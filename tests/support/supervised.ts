@@ -55,6 +55,7 @@ function createClock() {
     now: () => nowMs,
     setTimeout,
     createChannel,
+    macrotask: (callback) => callback(),
   };
   const pass = (ms: number): void => {
     nowMs += ms;
@@ -167,17 +168,19 @@ function createEvents() {
     onTasks: () => undefined,
     onWake: nothing,
     onWoken: undefined,
-    onUnhandledRejection: nothing,
-    onMessage: nothing,
     onPrepare: (_lane, onDone) => onDone(),
     onReady: () => void events.push("ready"),
     onWorkerStart: (id) => void events.push(`${id} takes calls`),
     onEnded: (id) => void events.push(`${id} ended`),
     onLost: (call) => void events.push(`call ${call.slot} is lost`),
-    onUnavailable: (error, left) => void events.push(`${error.message}, ${left} left`),
     onFailed: (error) => void failures.push(error),
     onWorkerExit: (exit, error) => void exits.push([exit, error]),
-    onThreadAbandoned: (id) => void events.push(`${id} is abandoned`),
+    emit: (name, detail) => {
+      const { workerId, threads, error } = detail as Record<string, unknown>;
+      if (name === "threadAbandoned") events.push(`${workerId} is abandoned`);
+      if (name === "unavailable") events.push(`${(error as Error).message}, ${threads} left`);
+      return false;
+    },
   };
   return { events, exits, failures, listeners };
 }

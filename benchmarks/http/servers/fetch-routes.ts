@@ -6,9 +6,8 @@ const JSON_TYPE = { headers: { "content-type": "application/json" } };
 /** The path of `http://host/path`: parsing the whole URL would cost more than the answer. */
 const pathOf = (url: string): string => url.slice(url.indexOf("/", "http://".length));
 
-export function answer(request: Request, work: Work): Response | Promise<Response> {
-  if (work.reply !== undefined) return reply(request, work.reply);
-  switch (pathOf(request.url)) {
+export function answer({ url }: Request, work: Work): Response | Promise<Response> {
+  switch (pathOf(url)) {
     case PATHS.text:
       return new Response(TEXT);
     case PATHS.json:
@@ -27,9 +26,6 @@ export function answer(request: Request, work: Work): Response | Promise<Respons
       return new Response("", { status: 404 });
   }
 }
-
-const reply = async (request: Request, reply: NonNullable<Work["reply"]>): Promise<Response> =>
-  new Response(reply(await request.text()));
 
 async function answerHeavy(work: Work): Promise<Response> {
   return new Response(String(await work.heavy()));

@@ -2,7 +2,7 @@
 import { WeakMap } from "../../builtins.ts";
 import type { GivenCall } from "../options/feature.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import type { CallSink } from "./mapped-errors.ts";
+import type { CallSink } from "../options/resolved-options.ts";
 
 /** A function of `pool.call`. */
 export interface CallParts {

@@ -15,8 +15,6 @@ import { didYouMean } from "../../option-checks.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
-import type { DeclaredValues } from "../../codec/declared.ts";
 import {
   type CallSettings,
   createSettings,
@@ -25,12 +23,12 @@ import {
 } from "../../host/calls/call-settings.ts";
 import type { Reject, Resolve } from "../../host/calls/in-flight.ts";
 import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
-import type { CallSink } from "./mapped-errors.ts";
+import type { CallSink } from "../options/resolved-options.ts";
 import { type FindTask, UNKNOWN_TASK } from "../../host/calls/queued-call.ts";
 import { EMITTING } from "../../protocol/task-variants.ts";
 import { dropArguments } from "../../host/calls/feature.ts";
-import { type CallParts, callParts } from "./call-parts.ts";
-import { checked } from "./checked.ts";
+import { callParts } from "./call-parts.ts";
+import { checkedArguments } from "./checked.ts";
 import { type MakeCall, returns, type StreamParts } from "./feature.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -54,28 +52,6 @@ const PROBED: ReadonlySet<string> = new Set([
   "$$typeof",
   "asymmetricMatch",
 ]);
-
-/** What the functions of one task are made of. */
-interface TaskCalls extends Omit<CallParts, "given"> {
-  /** A new function whose calls have these options. Throws InvalidArgumentError if they do not fit the task. */
-  readonly make: (given: GivenCall) => Call;
-}
-
-/** The function with these options, which takes further ones. */
-function callWith(calls: TaskCalls, given: GivenCall = NO_OPTIONS): CallWith {
-  const call = Object.assign(calls.make(given), {
-    with: atCaller((options: CallOptions) => {
-      calls.spec.uses?.needForOptions(Object(options) as object, "with()");
-      return callWith(calls, mergeOptions(given, checkCallOptions(options)));
-    }),
-  });
-  callParts.set(call, {
-    ...calls,
-    given,
-    make: (more) => calls.make(mergeOptions(given, more)),
-  });
-  return call;
-}
 
 /** References of the functions of a pool. A function that is still referenced keeps its pool open. */
 export interface CallTarget {
@@ -107,14 +83,10 @@ export function unknownTask(name: string, known: readonly string[]): UnknownTask
 
 /** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */
 export function createCallProxy(spec: PoolSpec, target: CallTarget): CallProxy {
-  const names = spec.sources.map(({ name }) => name);
   const table = createTable<CallWith>((name) => {
-    throw unknownTask(name, names);
+    throw unknownTask(name, spec.sources.map((source) => source.name));
   });
-  for (const [task, name] of names.entries()) {
-    const value = callWith(createCalls(spec, target, task));
-    defineOwn(table, name, { value, enumerable: true });
-  }
+  defineCalls(table, spec, target, new Map());
   return table;
 }
 
@@ -125,72 +97,178 @@ export interface ModuleCalls {
   readonly onKnown: () => void;
 }
 
+/** A name that the module turns out not to have is a function whose calls reject. */
 export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
-  const early = new Map<
-    string,
-    { readonly call: CallWith; readonly onKnown: (task: number) => void }
-  >();
+  const early = new Map<string, TaskCalls>();
   let isKnown = false;
-  const unknown = (name: string): UnknownTaskError =>
-    unknownTask(name, spec.sources.map((source) => source.name));
+  const refuse = (calls: TaskCalls): void => {
+    calls.task = unknownTask(calls.name, spec.sources.map((source) => source.name));
+  };
   const calls = createTable<CallWith>((name) => {
-    const made = early.get(name);
+    let made = early.get(name);
     if (made !== undefined) return made.call;
-    if (isKnown) return callWith(refusing(spec, target, unknown(name)));
-    const calls = createEarlyCalls(spec, target, name, unknown);
-    const call = callWith(calls);
-    early.set(name, { call, onKnown: calls.onKnown });
-    return call;
+    made = new TaskCalls(spec, target, name);
+    if (isKnown) refuse(made);
+    else early.set(name, made);
+    return made.call;
   });
   const onKnown = (): void => {
     isKnown = true;
-    for (const [task, { name }] of spec.sources.entries()) {
-      const made = early.get(name);
-      made?.onKnown(task);
-      early.delete(name);
-      const value = made?.call ?? callWith(createCalls(spec, target, task));
-      defineOwn(calls, name, { value, enumerable: true });
-    }
-    for (const { onKnown } of early.values()) onKnown(UNKNOWN_TASK);
+    defineCalls(calls, spec, target, early);
+    for (const made of early.values()) refuse(made);
+    early.clear();
     target.dispatcher.onTasksKnown();
   };
   return { calls, onKnown };
 }
 
-/** The calls of a task, by its index. */
-function createCalls(spec: PoolSpec, target: CallTarget, task: number): TaskCalls {
-  const { tasks, options } = spec;
-  const { settings: own, isStream, check } = tasks[task]!;
-  const { entry } = target;
-  const callAt = (given: GivenSettings): Call => {
-    const settings = settingsFor(options, own, given, isStream);
-    if (isStream) {
-      if (settings.onEvent !== undefined) throw new InvalidArgumentError(NO_EVENTS);
-      return (...args) => {
-        needStreams(spec, task);
-        return callGenerator(
-          target.features,
-          (resolve, reject) => entry.submit(task, args, resolve, reject, settings),
-        );
+/** Adds the known tasks to a table. `early`: what was made before. */
+function defineCalls(
+  table: CallProxy,
+  spec: PoolSpec,
+  target: CallTarget,
+  early: Map<string, TaskCalls>,
+): void {
+  for (const [task, { name }] of spec.sources.entries()) {
+    const made = early.get(name) ?? new TaskCalls(spec, target, name);
+    early.delete(name);
+    made.learn(task);
+    defineOwn(table, name, { value: made.call, enumerable: true });
+  }
+}
+
+/** The functions of one name. Those that were made before the task is known call it as soon as it is. */
+class TaskCalls {
+  /** Its index; undefined: not known yet; an error: there is none. */
+  task: number | UnknownTaskError | undefined;
+  /** The same if calls without options go by `submitPlain`. */
+  #plain = UNKNOWN_TASK;
+  readonly name: string;
+  readonly #spec: PoolSpec;
+  readonly #target: CallTarget;
+  /** The function without options. */
+  readonly call: CallWith;
+
+  constructor(spec: PoolSpec, target: CallTarget, name: string) {
+    this.#spec = spec;
+    this.#target = target;
+    this.name = name;
+    this.call = this.#callWith(NO_OPTIONS);
+  }
+
+  learn(task: number): void {
+    this.task = task;
+    const { tasks, signatures, options } = this.#spec;
+    const { settings, isStream, check } = tasks[task]!;
+    const isShort = options.capture === undefined && options.createInliner === undefined &&
+      typeof options.balancer !== "function" && signatures[task] === undefined;
+    if (!isShort || isStream || check !== undefined) return;
+    if (settingsFor(options, settings, NO_OPTIONS) === PLAIN) this.#plain = task;
+  }
+
+  /** The function with these options, which takes further ones. */
+  #callWith(given: GivenCall): CallWith {
+    const call = Object.assign(this.#make(given), {
+      with: atCaller((options: CallOptions) => {
+        this.#spec.uses?.needForOptions(Object(options) as object, "with()");
+        return this.#callWith(mergeOptions(given, checkCallOptions(options)));
+      }),
+    });
+    callParts.set(call, {
+      owner: this.#target.pool,
+      spec: this.#spec,
+      entry: this.#target.entry,
+      given,
+      find: () => this.task,
+      make: (more) => this.#make(mergeOptions(given, more)),
+    });
+    return call;
+  }
+
+  /** A new function whose calls have these options. Throws InvalidArgumentError if they do not fit the task, as far as it is known. */
+  #make(given: GivenCall): Call {
+    const { entry } = this.#target;
+    let known = given === NO_OPTIONS || this.task === undefined ? undefined : this.#known(given);
+    return (...args) => {
+      const task = this.#plain;
+      if (task >= 0 && given === NO_OPTIONS) {
+        return new Promise((resolve: Resolve, reject: Reject) => {
+          entry.submitPlain(task, args, resolve, reject);
+        });
+      }
+      if (known !== undefined) return known(args);
+      if (this.task === undefined) return this.#callEarly(given, args);
+      known = this.#knownLate(given);
+      return known(args);
+    };
+  }
+
+  /** Makes a call of the task before it is known. */
+  #callEarly(given: GivenCall, args: unknown[]): unknown {
+    const { name } = this;
+    const spec = this.#spec;
+    const { entry, features } = this.#target;
+    const changed = given === NO_OPTIONS ? args : changeArguments(spec, undefined, given, args);
+    if (changed instanceof Error) return Promise.reject(changed);
+    const settings = settingsFor(spec.options, {}, given);
+    const find: FindTask = () =>
+      typeof this.task === "number" ? findKnown(spec, this.task, given) : this.task!;
+    const submit: MakeCall = (resolve, reject) =>
+      entry.submit({ name, find }, changed, resolve, reject, settings);
+    const isStream = (): boolean => spec.tasks[this.task as number]?.isStream === true;
+    return returns.callEarly?.(features, name, isStream, submit) ??
+      new Promise((resolve: Resolve, reject: Reject) => {
+        submit(resolve, reject);
+      });
+  }
+
+  /** What a function does with the arguments of its calls. */
+  #known(given: GivenCall): (args: unknown[]) => unknown {
+    const { task } = this;
+    if (typeof task !== "number") return refusal(task);
+    const spec = this.#spec;
+    const { entry, features } = this.#target;
+    const { isStream, check } = spec.tasks[task]!;
+    const found = findKnown(spec, task, given);
+    if (found instanceof Error) throw found;
+    const isChanging = changeOf(given) !== undefined;
+    if (task === this.#plain && found.settings === PLAIN && !isChanging) {
+      return (args) =>
+        new Promise((resolve: Resolve, reject: Reject) => {
+          entry.submitPlain(task, args, resolve, reject);
+        });
+    }
+    return (args) => {
+      const checked = check === undefined ? args : checkedArguments(check, args);
+      const changed = isChanging ? changeArguments(spec, task, given, checked) : checked;
+      if (changed instanceof Error) return Promise.reject(changed);
+      const submit: MakeCall = (resolve, reject) =>
+        entry.submit(found.task, changed, resolve, reject, found.settings);
+      if (!isStream) {
+        return new Promise((resolve: Resolve, reject: Reject) => {
+          submit(resolve, reject);
+        });
+      }
+      needStreams(spec, task);
+      return callGenerator(features, submit);
+    };
+  }
+
+  /** The same for a function that was made before its task was known: its options may turn out not to fit. */
+  #knownLate(given: GivenCall): (args: unknown[]) => unknown {
+    try {
+      return this.#known(given);
+    } catch (error) {
+      if (!this.#spec.tasks[this.task as number]!.isStream) return refusal(error);
+      return (args) => {
+        needStreams(this.#spec, this.task as number);
+        return callGenerator(this.#target.features, () => {
+          dropArguments(args);
+          throw error;
+        });
       };
     }
-    const index = settings.onEvent === undefined ? task : task + EMITTING * tasks.length;
-    if (settings === PLAIN) return createPlainCall(spec, entry, task);
-    return (...args) =>
-      new Promise((resolve: Resolve, reject: Reject) => {
-        entry.submit(index, args, resolve, reject, settings);
-      });
-  };
-  return {
-    owner: target.pool,
-    spec,
-    entry,
-    find: () => task,
-    make: (given) => {
-      const { signatures, runtime: { isPromise } } = spec;
-      return checked(changing(callAt(given), given, signatures[task]?.args, isPromise), check);
-    },
-  };
+  }
 }
 
 function needStreams({ uses, sources }: PoolSpec, task: number): void {
@@ -205,108 +283,23 @@ function callGenerator(parts: StreamParts, submit: MakeCall): unknown {
   );
 }
 
-/** The function of a task for calls without options. What they may be asked for is decided here, once. */
-function createPlainCall(
-  spec: PoolSpec,
-  entry: CallSink,
-  task: number,
-): Call {
-  if (isShort(spec, task)) {
-    return (...args) =>
-      new Promise((resolve: Resolve, reject: Reject) => {
-        entry.submitPlain(task, args, resolve, reject);
-      });
-  }
-  return (...args) =>
-    new Promise((resolve: Resolve, reject: Reject) => {
-      entry.submit(task, args, resolve, reject, PLAIN);
-    });
-}
-
-/** Whether plain calls of a task go by `submitPlain`. */
-function isShort(
-  { options: { context, inliner, balancer }, signatures }: PoolSpec,
-  task: number,
-): boolean {
-  return context === undefined && inliner === undefined && typeof balancer === "string" &&
-    signatures[task] === undefined;
-}
-
-/**
- * The calls of a name in a module pool whose tasks are not known yet. Each function calls the task of that name as soon as
- * it is known.
- */
-function createEarlyCalls(
-  spec: PoolSpec,
-  target: CallTarget,
-  name: string,
-  unknown: (name: string) => UnknownTaskError,
-): TaskCalls & { readonly onKnown: (task: number) => void } {
-  const { tasks, options } = spec;
-  const { entry, features } = target;
-  let known: TaskCalls | undefined;
-  let task = UNKNOWN_TASK;
-  /** Whether calls without options are plain, once the task is known. */
-  let isPlainTask = false;
-  const isStream = (): boolean => tasks[task]?.isStream === true;
-  return {
-    owner: target.pool,
-    spec,
-    entry,
-    find: () => known?.find(),
-    make: (given) => {
-      if (known !== undefined) return known.make(given);
-      const settings = settingsFor(options, {}, given);
-      const find: FindTask = () => task < 0 ? unknown(name) : findKnown(spec, task, given);
-      const early: Call = (...args) => {
-        const submit: MakeCall = (resolve, reject) =>
-          entry.submit({ name, find }, args, resolve, reject, settings);
-        return returns.callEarly?.(features, name, isStream, submit) ??
-          new Promise((resolve: Resolve, reject: Reject) => {
-            submit(resolve, reject);
-          });
-      };
-      const first = given === NO_OPTIONS
-        ? early
-        : changing(early, given, undefined, spec.runtime.isPromise);
-      let late: Call | undefined;
-      return (...args) => {
-        if (isPlainTask && given === NO_OPTIONS) {
-          return new Promise((resolve: Resolve, reject: Reject) => {
-            entry.submitPlain(task, args, resolve, reject);
-          });
-        }
-        if (known === undefined) return first(...args);
-        return (late ??= makeLate(target, known, given, isStream()))(...args);
-      };
-    },
-    onKnown: (index) => {
-      task = index;
-      known = task < 0 ? refusing(spec, target, unknown(name)) : createCalls(spec, target, task);
-      const own = tasks[task];
-      isPlainTask = own !== undefined && !own.isStream && isShort(spec, task) &&
-        settingsFor(options, own.settings, NO_OPTIONS) === PLAIN;
-    },
+/** Calls that reject with `error`. */
+function refusal(error: unknown): (args: unknown[]) => Promise<never> {
+  return (args) => {
+    dropArguments(args);
+    return Promise.reject(error);
   };
 }
 
-/** `calls.make` for a function that was made before its task was known: its options may turn out not to fit. */
-function makeLate(
-  { features }: CallTarget,
-  calls: TaskCalls,
+/** Arguments as the options of their call change them. */
+function changeArguments(
+  { signatures, runtime }: PoolSpec,
+  task: number | undefined,
   given: GivenCall,
-  isStream: boolean,
-): Call {
-  try {
-    return calls.make(given);
-  } catch (error) {
-    if (!isStream) return refused(error);
-    return (...args) =>
-      callGenerator(features, () => {
-        dropArguments(args);
-        throw error;
-      });
-  }
+  args: readonly unknown[],
+): readonly unknown[] | Error {
+  const declared = task === undefined ? undefined : signatures[task]?.args;
+  return changeOf(given)?.(args, given, declared, runtime.isPromise) ?? args;
 }
 
 /** The task at an index, for calls with `given` options. */
@@ -330,48 +323,18 @@ export function findKnown(
   }
 }
 
-/** `call` with arguments as its options change them. */
-function changing(
-  call: Call,
-  given: GivenCall,
-  declared: DeclaredValues | undefined,
-  isPromise: Runtime["isPromise"],
-): Call {
-  const change = given === NO_OPTIONS ? undefined : changeOf(given);
-  if (change === undefined) return call;
-  return (...args) => {
-    const changed = change(args, given, declared, isPromise);
-    return changed instanceof Error ? Promise.reject(changed) : call(...changed);
-  };
-}
-
-/** Calls that reject with `error`. */
-function refusing(spec: PoolSpec, { entry, pool }: CallTarget, error: Error): TaskCalls {
-  return { owner: pool, spec, entry, find: () => error, make: () => refused(error) };
-}
-
-/** A function whose calls reject with `error`. */
-function refused(error: unknown): Call {
-  return (...args) => {
-    dropArguments(args);
-    return Promise.reject(error);
-  };
-}
-
 /** The settings of calls with `given` options, of a task with its `own`. Throws InvalidArgumentError. */
 export function settingsFor(
-  { hardTimeoutMs, balancer, hostFunctions }: PoolSpec["options"],
+  options: PoolSpec["options"],
   own: GivenSettings,
   given: GivenCall,
   isStream = false,
 ): CallSettings {
-  const settings = {
-    hardTimeoutMs,
-    asksHost: hostFunctions !== undefined,
-    ...mergeOptions(own, given),
+  return createSettings({
+    ...options.settings,
+    ...(given === NO_OPTIONS ? own : mergeOptions(own, given)),
+    ...options.fixedSettings,
     // A value in place of the items that are missing would look like the end of the stream.
     ...(isStream && { timeoutValue: undefined, isStream }),
-  };
-  // The balancer "fifo" ignores priorities.
-  return createSettings(balancer === "fifo" ? { ...settings, priority: 0 } : settings);
+  });
 }

@@ -2,62 +2,31 @@
 import { checkInteger, checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import type { CallOptions } from "./call-option-types.ts";
-import {
-  type CallOption,
-  type CallOptionName,
-  callOptions,
-  type ChangeArguments,
-  type GivenCall,
-} from "./feature.ts";
+import type { CallOption, ChangeArguments, GivenCall, NewCallOptions } from "./feature.ts";
 
 export type { CallOptions, TaskOptions } from "./call-option-types.ts";
 export type { GivenCall } from "./feature.ts";
 
-const COMMON_OPTIONS: readonly CallOptionName[] = [
-  "priority",
-  "runTimeoutMs",
-  "timeoutMs",
-  "timeoutValue",
-  "retries",
-  "killAfterMs",
-];
-const TASK_OPTIONS: readonly CallOptionName[] = [...COMMON_OPTIONS, "highWaterMark"];
-const CALL_OPTIONS: readonly CallOptionName[] = [
-  ...COMMON_OPTIONS,
-  "signal",
-  "affinity",
-  "transfer",
-  "onEvent",
-];
-
-/** In the order of their checks. */
-const CHECKED: readonly CallOptionName[] = [
-  "highWaterMark",
-  ...COMMON_OPTIONS,
-  "affinity",
-  "signal",
-  "onEvent",
-];
-
 const MAX_RETRIES = 1000;
-const LEVELS: Readonly<Record<string, number>> = { high: 1, normal: 0, low: -1 };
+const LEVELS: Readonly<Record<string, number>> = {
+  __proto__: null as never,
+  high: 1,
+  normal: 0,
+  low: -1,
+};
 /** Maximum absolute value of a priority. */
 const MAX_LEVEL = 1000;
 
-/** The options that no feature adds. */
-const OWN: { readonly [Name in CallOptionName]?: CallOption } = {
+/** All options, in the order of messages: these, then those of features. */
+export const callOptions: Record<string, CallOption> = {
   priority: { check: (value, to) => to.priority = levelOf(value) },
   retries: { check: (value, to) => to.retries = checkInteger("retries", value, 0, MAX_RETRIES) },
 };
 
-type Added = { readonly [Name in CallOptionName]?: CallOption };
-
-const isOption = (name: CallOptionName): boolean => (OWN[name] ?? callOptions[name]) !== undefined;
-
-/** The names of the options of `task()`, and those of `with()`. */
-export const taskOptionNames = (): readonly string[] => TASK_OPTIONS.filter(isOption);
-export const callOptionNames = (): readonly string[] => CALL_OPTIONS.filter(isOption);
+/** The names of the options of `task()`, or those of `with()`. */
+export function callOptionNames(by: "with" | "task"): string[] {
+  return Object.keys(callOptions).filter((name) => (callOptions[name]!.only ?? by) === by);
+}
 
 /** Checks the options of `with`. Throws InvalidArgumentError. */
 export function checkCallOptions(options: unknown): GivenCall {
@@ -66,11 +35,8 @@ export function checkCallOptions(options: unknown): GivenCall {
       `with() takes an object of options, got ${describeValue(options)}.`,
     );
   }
-  checkKeys("with()", options, callOptionNames());
-  const { transfer } = ownOf<CallOptions>(options);
-  const moved: GivenCall = {};
-  if (transfer !== undefined) callOptions["transfer"]!.check(transfer, moved);
-  return { ...settingsOf(options), ...moved };
+  checkKeys("with()", options, callOptionNames("with"));
+  return settingsOf(options);
 }
 
 /** No options. */
@@ -98,22 +64,19 @@ export function changeOf(given: GivenCall): ChangeArguments | undefined {
   return undefined;
 }
 
-/** Converts own properties of `options` to settings and ignores inherited ones. `added`: what features have added. */
-export function settingsOf(options: object, added: Added = callOptions): GivenCall {
-  const given: { readonly [Name in CallOptionName]?: unknown } = ownOf(options);
+/** Converts own properties of `options` to settings and ignores others. `further`: options that nobody has added. */
+export function settingsOf(options: object, further?: NewCallOptions): GivenCall {
+  const given = ownOf<Record<string, unknown>>(options);
   const settings: GivenCall = {};
-  for (const name of CHECKED) {
-    const value = given[name];
-    if (value !== undefined) (OWN[name] ?? added[name])?.check(value, settings);
+  for (const [name, { check }] of Object.entries({ ...callOptions, ...further })) {
+    if (given[name] !== undefined) check(given[name], settings);
   }
   return settings;
 }
 
 /** A priority as levels above normal. Throws InvalidArgumentError. */
 function levelOf(priority: unknown): number {
-  const level = typeof priority === "string" && Object.hasOwn(LEVELS, priority)
-    ? LEVELS[priority]
-    : priority;
+  const level = typeof priority === "string" ? LEVELS[priority] : priority;
   if (typeof level === "number" && Math.abs(level) <= MAX_LEVEL) return level;
   const rule = `"high", "normal", "low" or a number from -${MAX_LEVEL} to ${MAX_LEVEL}`;
   throw invalid("priority", rule, describeValue(priority));

@@ -1,14 +1,11 @@
-/**
- * How a feature adds options of pools and calls. The kernel knows their names and the order in which messages list them
- * (`options.ts`, `call-options.ts`); an option that nobody has added is refused like one that does not exist.
- */
+/** How a feature adds options of pools and calls. An option that nobody has added is refused like one that does not exist. */
 import type { InvalidArgumentError } from "../../errors.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { DeclaredValues } from "../../codec/declared.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { CallOptions, TaskOptions } from "./call-option-types.ts";
 import type { PoolOptions } from "./pool-options.ts";
-import type { Check, Resolving } from "./resolved-options.ts";
+import type { Check, OptionsRuntime, ResolvedOptions, Resolving } from "./resolved-options.ts";
 
 /** What the options of calls stand for, with the objects that move. */
 export interface GivenCall extends GivenSettings {
@@ -30,31 +27,26 @@ export interface CallOption {
     value: unknown,
     to: { -readonly [Key in keyof GivenCall]: GivenCall[Key] },
   ) => void;
+  /** What takes it, if only one of them does. */
+  readonly only?: "with" | "task";
   /** What the values of a chain of `with` are together. Undefined: the later one counts. */
   readonly merge?: (earlier: never, later: never) => unknown;
   /** What it does to the arguments of each call. */
   readonly changeArguments?: ChangeArguments;
 }
 
-export type CallOptionName = keyof CallOptions | keyof TaskOptions;
-
-interface Variable {
-  readonly name: string;
-  /** Sets what its text stands for. */
-  readonly use: (text: string, to: Resolving) => void;
-}
+export type NewCallOptions = { readonly [Name in keyof (CallOptions & TaskOptions)]?: CallOption };
 
 /** What a feature adds to the options. */
 export interface OptionFeature {
   readonly name: string;
-  /** Options of `createPool`. They are checked if they are given, in the kernel's order. */
+  /** Options of `createPool`. They are checked if they are given, after those of the kernel and of earlier features. */
   readonly options?: { readonly [Name in keyof PoolOptions]?: Check };
-  /** Variables of the environment that stand for options of a pool that are not given. */
-  readonly variables?: { readonly [Name in keyof PoolOptions]?: Variable };
-  readonly callOptions?: { readonly [Name in CallOptionName]?: CallOption };
+  /** What they stand for if they are not given. */
+  readonly defaults?: Partial<ResolvedOptions>;
+  /** The same where that has to be computed. */
+  readonly whenAbsent?: {
+    [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime) => void;
+  };
+  readonly callOptions?: NewCallOptions;
 }
-
-/** By name: the options that features have added. */
-export const poolOptions: { [Name in keyof PoolOptions]?: Check } = Object.create(null);
-export const variables: { [Name in keyof PoolOptions]?: Variable } = Object.create(null);
-export const callOptions: Record<string, CallOption> = Object.create(null);

@@ -69,22 +69,3 @@ function urlIn(location: string, parent: string): URL {
     );
   }
 }
-
-/** `options` whose modules, `worker.setup` and `context.run`, have URLs: they may be relative to the module `base`. */
-export function locateModules<
-  Options extends {
-    readonly workerOptions: { readonly setup: string | undefined };
-    readonly context: { readonly run: string } | undefined;
-  },
->(options: Options, base: string | undefined, runtime: ModuleFinder): Options {
-  const { workerOptions, context } = options;
-  const { setup } = workerOptions;
-  return {
-    ...options,
-    workerOptions: {
-      ...workerOptions,
-      setup: setup === undefined ? undefined : moduleUrlOf(setup, base, runtime),
-    },
-    context: context && { ...context, run: moduleUrlOf(context.run, base, runtime) },
-  };
-}

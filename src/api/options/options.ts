@@ -1,4 +1,4 @@
-/** The defaults and the checks of the options of `createPool` and of `shutdown`. */
+/** Defaults and checks of the options of `createPool`, and the options of `shutdown`. */
 import { URL as BuiltinURL } from "../../builtins.ts";
 import {
   checkBoolean,
@@ -11,13 +11,12 @@ import {
   ownOf,
   show,
 } from "../../option-checks.ts";
-import { callOptionNames } from "./call-options.ts";
-import { describeValue } from "../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../errors.ts";
-import { poolOptions, variables } from "./feature.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import { MAX_CAPACITY } from "../../ring/ring-layout.ts";
 import { checkCapacity } from "../../ring/spsc-ring.ts";
+import { callOptions } from "./call-options.ts";
+import type { OptionFeature } from "./feature.ts";
 import { isRelative } from "./module-url.ts";
 import { checkWorkerOptions, DEFAULT_WORKER } from "./worker-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
@@ -26,106 +25,62 @@ import type {
   Given,
   OptionsRuntime,
   ResolvedOptions,
-  ResolvedThreads,
   Resolving,
 } from "./resolved-options.ts";
-import { checkWorkerLimits } from "./worker-limits.ts";
 
 /** The first claim of an endpoint must fit beside a record of maximum size. */
 const MIN_RING_BYTES = 1024;
-/** Calls per worker that wait on the host: the limit of `maxQueue: "auto"`, and the threshold of `needsDrain`. */
-export const AUTO_QUEUE_PER_THREAD = 1024;
 /** Bytes of a ring. */
 const RING_BYTES = 4 * 1024 * 1024;
 /** More threads than this are probably a mistake. */
 const MAX_THREADS = 1024;
 
-/** What options stand for that are not given: also those of features, whose values the kernel reads. Those of threads and `maxAbandonedThreads` depend on the machine. */
-const DEFAULTS: Readonly<Omit<ResolvedOptions, keyof ResolvedThreads | "maxAbandonedThreads">> = {
-  idleTimeoutMs: 10_000,
+/** What options stand for that are not given. Features add theirs, and each option of a feature that nobody has added is undefined. */
+const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] } = {
   ringBytes: { requests: RING_BYTES, responses: RING_BYTES },
   maxPayloadBytes: Infinity,
   maxConcurrency: 1024,
   /** Waking a thread takes 3 to 12 µs on bare metal, 30 to 50 on a nested virtual machine. */
   spinMs: 0.1,
-  balancer: "adaptive",
-  inliner: undefined,
-  maxQueue: Infinity,
-  queuePolicy: "reject",
-  hardTimeoutMs: Infinity,
-  recycleAfter: Infinity,
-  startData: {},
   workerLimits: { resourceLimits: undefined, permission: undefined },
   workerOptions: DEFAULT_WORKER,
-  metrics: false,
-  debug: undefined,
-  context: undefined,
-  hostFunctions: undefined,
+  startData: {},
+  modules: {},
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
-  onUnavailable: "error",
-  transport: "shared",
   keepAlive: false,
-  moduleUrl: undefined,
-  mapError: undefined,
 };
 
-/** All options, in the order of messages and of their checks. */
-const ORDER: readonly (keyof PoolOptions)[] = [
-  "threads",
-  "minThreads",
-  "maxThreads",
-  "budget",
-  "idleTimeoutMs",
-  "ringBytes",
-  "maxPayloadBytes",
-  "maxConcurrency",
-  "spinMs",
-  "balancer",
-  "inliner",
-  "maxQueue",
-  "queuePolicy",
-  "hardTimeoutMs",
-  "maxAbandonedThreads",
-  "recycleAfter",
-  "maxWorkerBytes",
-  "resourceLimits",
-  "permission",
-  "worker",
-  "metrics",
-  "debug",
-  "context",
-  "host",
-  "startTimeoutMs",
-  "teardownTimeoutMs",
-  "onUnavailable",
-  "transport",
-  "keepAlive",
-  "moduleUrl",
-  "mapError",
-];
-
-/** Those that no feature adds. Undefined: checked together with others. */
-const OWN: { readonly [Name in keyof PoolOptions]?: Check | undefined } = {
-  threads: undefined,
-  minThreads: undefined,
-  maxThreads: undefined,
+/** All options, in the order of messages and of their checks: these, then those of features. */
+const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
+  threads: (value, to) => {
+    if (value !== "auto") {
+      to.minThreads = to.maxThreads = checkInteger("threads", value, 1, MAX_THREADS);
+    }
+  },
   ringBytes: (value, to) => to.ringBytes = checkRingBytes(value),
   maxPayloadBytes: (value, to) => to.maxPayloadBytes = checkLimit("maxPayloadBytes", value),
   maxConcurrency: (value, to) =>
     to.maxConcurrency = checkInteger("maxConcurrency", value, 1, 2 ** 20),
   spinMs: (value, to) => to.spinMs = checkSpin(value),
-  resourceLimits: undefined,
-  permission: undefined,
-  worker: (value, to, { permission }, runtime) =>
-    to.workerOptions = checkWorkerOptions(value, permission, runtime),
+  worker: checkWorkerOptions,
   startTimeoutMs: (value, to) => to.startTimeoutMs = checkMs("startTimeoutMs", value),
   teardownTimeoutMs: (value, to) => to.teardownTimeoutMs = checkMs("teardownTimeoutMs", value, 0),
   keepAlive: (value, to) => to.keepAlive = checkBoolean("keepAlive", value),
   moduleUrl: (value, to) => to.moduleUrl = checkModuleUrl(value),
-  mapError: (value, to) => to.mapError = checkMapError(value),
 };
+
+/** What features do where an option is not given. */
+const whenAbsent: NonNullable<OptionFeature["whenAbsent"]> = {};
+
+/** Adds the options of a feature. */
+export function useOptions(feature: OptionFeature): void {
+  Object.assign(poolOptions, feature.options);
+  Object.assign(defaults, feature.defaults);
+  Object.assign(whenAbsent, feature.whenAbsent);
+  Object.assign(callOptions, feature.callOptions);
+}
 
 /** Checks `options` and fills in the defaults. What is not given runs no check. Throws InvalidArgumentError. */
 export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): ResolvedOptions {
@@ -134,40 +89,26 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
       `createPool() takes an object of options, got ${show(options)}.`,
     );
   }
-  for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(OWN, key) && !(key in poolOptions)) refuseUnknown(options);
-  }
-  const given = Object.create(null) as { -readonly [Key in keyof Given]: Given[Key] };
-  for (const name of ORDER) if (Object.hasOwn(options, name)) given[name] = options[name];
-  const { cores, refuseLimits, sharesMemory = true } = runtime;
-  if (!sharesMemory && given.transport === undefined) given.transport = "auto";
-  const resolved = { ...DEFAULTS, maxAbandonedThreads: cores } as Resolving;
-  if (given.budget !== undefined) poolOptions.budget!(given.budget, resolved, given, runtime);
-  Object.assign(resolved, checkThreads(given, cores, resolved.budget));
-  for (const name of ORDER) {
-    const value = given[name];
-    const variable = variables[name];
-    if (value !== undefined) (OWN[name] ?? poolOptions[name])?.(value, resolved, given, runtime);
-    else if (variable !== undefined) {
-      const text = runtime.env?.(variable.name);
-      if (text !== undefined) variable.use(text, resolved);
+  const given: Given = ownOf(options);
+  for (const name in given) {
+    if (Object.hasOwn(poolOptions, name)) continue;
+    if (!Object.hasOwn(callOptions, name)) {
+      checkKeys("createPool()", given, Object.keys(poolOptions));
     }
+    throw new InvalidArgumentError(
+      `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
+    );
   }
-  const { resourceLimits, permission } = given;
-  if (resourceLimits !== undefined || permission !== undefined) {
-    resolved.workerLimits = checkWorkerLimits(resourceLimits, permission, refuseLimits);
+  const threads = Math.max(1, runtime.cores - 1);
+  const to = { minThreads: threads, maxThreads: threads, ...defaults } as Resolving;
+  for (const [name, check] of Object.entries(poolOptions)) {
+    const value = given[name as keyof Given];
+    if (value !== undefined) check(value, to, given, runtime);
   }
-  return resolved;
-}
-
-/** Throws for a key that is no option. */
-function refuseUnknown(options: object): void {
-  const name = callOptionNames().find((name) => Object.hasOwn(options, name));
-  const known = ORDER.filter((key) => Object.hasOwn(OWN, key) || key in poolOptions);
-  if (name === undefined) return checkKeys("createPool()", options, known);
-  throw new InvalidArgumentError(
-    `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
-  );
+  for (const [name, resolve] of Object.entries(whenAbsent)) {
+    if (given[name as keyof Given] === undefined) resolve(to, runtime);
+  }
+  return to;
 }
 
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */
@@ -178,49 +119,6 @@ function checkModuleUrl(given: unknown): string {
   const url = String(given);
   if (!isRelative(url)) return url;
   throw invalid("moduleUrl", "absolute: a URL such as import.meta.url, or a path", show(url));
-}
-
-function checkMapError(given: unknown): PoolOptions["mapError"] {
-  if (typeof given === "function") return given as PoolOptions["mapError"];
-  throw invalid("mapError", "a function", show(given));
-}
-
-function checkThreads(
-  given: Given,
-  cores: number,
-  budget: ResolvedThreads["budget"],
-): ResolvedThreads {
-  const { minThreads: least, maxThreads: most } = given;
-  const wanted = given.threads === "auto" ? undefined : given.threads;
-  const isAuto = wanted === undefined && most === undefined;
-  const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
-  const threads = wanted === undefined ? auto : checkInteger("threads", wanted, 1, MAX_THREADS);
-  const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
-  const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
-  if (wanted !== undefined && max !== undefined && threads > max) {
-    throw tooMany("threads", threads, "maxThreads", max);
-  }
-  if (wanted !== undefined && min !== undefined && min > threads) {
-    throw tooMany("minThreads", min, "threads", threads);
-  }
-  const maxThreads = max ?? Math.max(threads, min ?? 0);
-  // An automatic number is no demand: beside pools with a budget such a pool starts with one thread.
-  const isFromOne = wanted === undefined && budget !== undefined;
-  const minThreads = min ?? Math.min(isFromOne ? 1 : threads, maxThreads);
-  if (minThreads > maxThreads) throw tooMany("minThreads", minThreads, "maxThreads", maxThreads);
-  const guaranteed = isAuto && min === undefined ? 1 : minThreads;
-  return {
-    minThreads,
-    maxThreads,
-    budget,
-    share: { guaranteed, isLimited: isAuto || budget !== undefined },
-  };
-}
-
-function tooMany(name: string, threads: number, limitName: string, limit: number): Error {
-  return new InvalidArgumentError(
-    `${name}, ${threads}, must not be more than ${limitName}, ${limit}.`,
-  );
 }
 
 function checkRingBytes(given: unknown): RingSizes {
@@ -266,7 +164,7 @@ export function checkShutdown<Default extends number | undefined>(
   const { queued = "run", timeoutMs = defaultMs } = ownOf<ShutdownOptions>(given);
   if (timeoutMs !== defaultMs) checkMs("timeoutMs", timeoutMs, 0);
   if (queued !== "run" && queued !== "reject") {
-    throw invalid("queued", '"run" or "reject"', describeValue(queued));
+    throw invalid("queued", '"run" or "reject"', show(queued));
   }
   return { timeoutMs: timeoutMs as number | Default, isQueuedRun: queued === "run" };
 }

@@ -7,8 +7,9 @@ import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.t
 import type { HostOptions } from "../../features/calls/requests/host/host-options.ts";
 import type { ContextOptions } from "../../features/watching/observe/host/observe-options.ts";
 import type { ThreadBudget } from "../../features/workers/scaling/host/thread-budget.ts";
-import type { PermissionMode } from "./worker-limits.ts";
-import type { WorkerOptions } from "./worker-options.ts";
+
+/** "off": the rights of the host. "strict": only reading in the working directory. */
+export type PermissionMode = "off" | "strict";
 
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {
@@ -249,6 +250,48 @@ export interface PoolOptions {
    * @default none
    */
   readonly mapError?: (reason: unknown) => unknown;
+}
+
+/** Options of each worker. All are optional. */
+export interface WorkerOptions {
+  /**
+   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls
+   * `createPool`, or the name of a package. Its default export, if any, is called with `data` and awaited. What it
+   * returns is `workerInfo().context`. If it fails the worker does not start (WorkerStartError).
+   *
+   * @default none
+   */
+  readonly setup?: URL | string;
+  /**
+   * For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker.
+   *
+   * @default none
+   */
+  readonly data?: unknown;
+  /**
+   * Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`.
+   *
+   * @default a copy of the host's
+   */
+  readonly env?: Readonly<Record<string, string>> | symbol;
+  /**
+   * The worker's command-line arguments: `argv` there from its third string on.
+   *
+   * @default none
+   */
+  readonly argv?: readonly string[];
+  /**
+   * Flags of the runtime for the worker. Only on Node.
+   *
+   * @default those of the host
+   */
+  readonly execArgv?: readonly string[];
+  /**
+   * Name of the pool: of its threads, which add the worker's number, and `workerInfo().pool`.
+   *
+   * @default "heddle"
+   */
+  readonly name?: string;
 }
 
 /** Options of a pool's `shutdown`. */

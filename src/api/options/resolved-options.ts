@@ -1,18 +1,39 @@
 /** The options of a pool with their values, and what checks them. Types only. */
 import type { BalancerFunction, BalancerName } from "../../features/workers/balancers/balancers.ts";
+import type { DebugTopic } from "../../features/watching/observe/host/debug-log.ts";
 import type { InlinerLimits } from "../../features/workers/inline/host/inline-executor.ts";
-import type { PoolBudget, ShareLimits } from "../../features/workers/scaling/host/pool-budget.ts";
-import type { RingSizes } from "../../lane/layout.ts";
-import type { HostRuntime, WorkerLimits } from "../../runtimes/runtime.ts";
-import type { ResolvedObserving } from "../../features/watching/observe/host/observe-options.ts";
-import type { PoolOptions } from "./pool-options.ts";
 import type { Transport } from "../../features/workers/mirror/host/transport.ts";
-import type { ResolvedWorkerOptions } from "./worker-options.ts";
+import type { CallEntry } from "../../host/dispatch/call-entry.ts";
+import type { GivenSettings } from "../../host/calls/call-settings.ts";
+import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
+import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
+import type { LaneChooser } from "../../host/schedule/placement.ts";
+import type { ShareLimits } from "../../host/workers/feature.ts";
+import type { RingSizes } from "../../lane/layout.ts";
+import type { HostRuntime, ThreadOptions, WorkerLimits } from "../../runtimes/runtime.ts";
+import type { PoolOptions } from "./pool-options.ts";
 
 /** Options that are merged into others. */
-type Merged = "threads" | "worker" | "resourceLimits" | "permission" | "host" | "maxWorkerBytes";
+type Merged =
+  | "threads"
+  | "worker"
+  | "resourceLimits"
+  | "permission"
+  | "host"
+  | "maxWorkerBytes"
+  | "context";
 
-interface ResolvedParts extends ResolvedObserving {
+/** The option `worker` with its defaults. */
+export interface ResolvedWorkerOptions {
+  readonly data: unknown;
+  readonly name: string;
+  readonly thread: ThreadOptions;
+}
+
+interface ResolvedParts {
+  readonly budget: object | undefined;
+  /** What the pool may have of the budget. */
+  readonly share: ShareLimits;
   readonly ringBytes: RingSizes;
   readonly balancer: BalancerName | BalancerFunction;
   readonly inliner: InlinerLimits | undefined;
@@ -20,34 +41,55 @@ interface ResolvedParts extends ResolvedObserving {
   readonly workerLimits: WorkerLimits;
   readonly workerOptions: ResolvedWorkerOptions;
   readonly moduleUrl: string | undefined;
+  /** Undefined: none. */
+  readonly debug: readonly DebugTopic[] | undefined;
   readonly mapError: PoolOptions["mapError"];
   /** By name; those of a module beside its other exports. Undefined: workers may ask for none. */
   readonly hostFunctions: Readonly<Record<string, unknown>> | undefined;
   readonly transport: Transport;
-  /** Start data of features that their options ask for, by their names. */
+}
+
+/** Where calls are made. */
+export type CallSink = Pick<CallEntry, "submit" | "submitPlain"> & {
+  /** The option `mapError`, for reasons that arrive as values. */
+  readonly mapError?: (reason: unknown) => unknown;
+};
+
+/** What options of features ask of the kernel. */
+interface Asked {
+  /** Start data of features, by their names. */
   readonly startData: Readonly<Record<string, unknown>>;
+  /** What workers import beside the modules of tasks, by name. May be relative to the module that calls `createPool`. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** Settings of calls that do not have them; and those that all have. */
+  readonly settings?: GivenSettings;
+  readonly fixedSettings?: GivenSettings;
+  /** What each call carries to its worker, as its last argument. */
+  readonly capture?: () => unknown;
+  /** Chooses lanes. Undefined: the kernel does. */
+  readonly createChooser?: (depth: InFlightWindow) => LaneChooser;
+  /** Runs calls on the host. `host`: the parts of the pool (`PoolParts`), as below. */
+  readonly createInliner?: (host: never) => Inliner;
+  /** Runs before the parts of the pool are made. */
+  readonly prepare?: (host: never) => void;
+  /** Calls are made through what this makes of where they are made. */
+  readonly wrapEntry?: (entry: CallSink) => CallSink;
+  /** Whether calls are followed, even without a subscriber. */
+  readonly isFollowed?: boolean;
 }
 
-export interface ResolvedThreads {
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  readonly budget: PoolBudget | undefined;
-  /** What the pool may have of the budget. */
-  readonly share: ShareLimits;
-}
-
-/** Every option with its value. Infinity: no limit, or never. */
+/** Every option with its value; undefined: nobody has added the option. Infinity: no limit, or never. */
 export type ResolvedOptions =
-  & Required<Omit<PoolOptions, Merged | keyof ResolvedParts | keyof ResolvedThreads>>
+  & Required<Omit<PoolOptions, Merged | keyof ResolvedParts>>
   & ResolvedParts
-  & ResolvedThreads;
+  & Asked;
 
 /** What the checks have to know of the runtime. */
 export type OptionsRuntime =
   & Pick<HostRuntime, "cores" | "refuseLimits" | "takesExecArgv">
   & Partial<Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory">>;
 
-/** The options that are given: own and not undefined. Each is read once. */
+/** The options that are given. Each is read once. */
 export type Given = { readonly [Key in keyof PoolOptions]?: unknown };
 
 /** The same options, while they are being resolved. */

@@ -3,63 +3,14 @@ import { handleSupport } from "../../realm/handles.ts";
 import { structuredClone, URL as BuiltinURL } from "../../builtins.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../option-checks.ts";
 import { type HeddleError, InvalidArgumentError, WorkerStartError } from "../../errors.ts";
-import type { HostRuntime, ThreadOptions } from "../../runtimes/runtime.ts";
-
-/** Options of each worker. All are optional. */
-export interface WorkerOptions {
-  /**
-   * A module that each worker loads before the task modules: a URL, a path relative to the module that calls
-   * `createPool`, or the name of a package. Its default export, if any, is called with `data` and awaited. What it
-   * returns is `workerInfo().context`. If it fails the worker does not start (WorkerStartError).
-   *
-   * @default none
-   */
-  readonly setup?: URL | string;
-  /**
-   * For `setup` and `workerInfo().data`: cloned when the pool is created, and for each worker.
-   *
-   * @default none
-   */
-  readonly data?: unknown;
-  /**
-   * Environment variables of the worker, or `SHARE_ENV` of `node:worker_threads`.
-   *
-   * @default a copy of the host's
-   */
-  readonly env?: Readonly<Record<string, string>> | symbol;
-  /**
-   * The worker's command-line arguments: `argv` there from its third string on.
-   *
-   * @default none
-   */
-  readonly argv?: readonly string[];
-  /**
-   * Flags of the runtime for the worker. Only on Node.
-   *
-   * @default those of the host
-   */
-  readonly execArgv?: readonly string[];
-  /**
-   * Name of the pool: of its threads, which add the worker's number, and `workerInfo().pool`.
-   *
-   * @default "heddle"
-   */
-  readonly name?: string;
-}
-
-/** The option `worker` with its defaults. */
-export interface ResolvedWorkerOptions {
-  readonly setup: string | undefined;
-  readonly data: unknown;
-  readonly name: string;
-  readonly thread: ThreadOptions;
-}
+import type { ThreadOptions } from "../../runtimes/runtime.ts";
+import type { WorkerOptions } from "./pool-options.ts";
+import type { Check, ResolvedWorkerOptions } from "./resolved-options.ts";
 
 const KEYS: readonly string[] = ["setup", "data", "env", "argv", "execArgv", "name"];
 
 /** What the option stands for that is not given. */
 export const DEFAULT_WORKER: ResolvedWorkerOptions = {
-  setup: undefined,
   data: undefined,
   name: "heddle",
   thread: { __proto__: null } as ThreadOptions,
@@ -68,12 +19,8 @@ export const DEFAULT_WORKER: ResolvedWorkerOptions = {
 /** Key of the thread's own `workerData`, which `heddle/piscina` sets: modules that `execArgv` preloads read it before any code of ours. */
 export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
 
-/** Checks the option. Throws InvalidArgumentError, or the DataCloneError of `data`. */
-export function checkWorkerOptions(
-  given: unknown,
-  permission: unknown,
-  runtime: Pick<HostRuntime, "takesExecArgv">,
-): ResolvedWorkerOptions {
+/** Checks the option. Throws InvalidArgumentError. */
+export const checkWorkerOptions: Check = (given, to, _given, runtime) => {
   if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
   const options: { readonly [THREAD_DATA]?: unknown } = given;
   checkKeys("worker of createPool()", options, KEYS);
@@ -83,19 +30,13 @@ export function checkWorkerOptions(
   if (typeof name !== "string" || name === "") {
     throw invalid("worker.name", "a string that is not empty", show(name));
   }
-  const isConfined = permission !== undefined && permission !== "off";
-  if (isConfined && (env !== undefined || execArgv !== undefined)) {
-    throw new InvalidArgumentError(
-      "worker.env and worker.execArgv cannot be combined with permission, which sets both; use permission.env.",
-    );
-  }
   if (execArgv !== undefined && !runtime.takesExecArgv) {
     throw new InvalidArgumentError(
       "worker.execArgv has no effect on this runtime: only Node has flags for a worker.",
     );
   }
-  return {
-    setup: setup === undefined ? undefined : checkSetup(setup),
+  if (setup !== undefined) to.modules = { ...to.modules, setup: checkSetup(setup) };
+  to.workerOptions = {
     data: data === undefined ? undefined : cloneData("worker.data", data),
     name,
     // Without what a program may have added to the prototype of all objects.
@@ -108,7 +49,7 @@ export function checkWorkerOptions(
         { workerData: cloneData("workerData", options[THREAD_DATA]) }),
     } as ThreadOptions,
   };
-}
+};
 
 function cloneData(name: string, data: unknown): unknown {
   try {

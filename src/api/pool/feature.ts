@@ -6,16 +6,13 @@ import type { PendingCall } from "../../host/calls/in-flight.ts";
 import type { CallFollower } from "../../host/dispatch/call-entry.ts";
 import type { CreatePinned } from "../../host/dispatch/queue/pinned-queue.ts";
 import type { QueueBound } from "../../host/dispatch/queue/queue-bound.ts";
-import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
 import { type LaneFeature, messages } from "../../host/lanes/feature.ts";
 import type { Lane } from "../../host/lanes/lane.ts";
-import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
-import type { LaneChooser } from "../../host/schedule/placement.ts";
 import type { Stealing, StealingOptions } from "../../host/schedule/stealing.ts";
 import type { TracingChannel } from "../../runtimes/runtime.ts";
-import type { ResolvedOptions } from "../options/resolved-options.ts";
 import { makers, type WorkersFeature } from "../../host/workers/feature.ts";
-import { callOptions, type OptionFeature, poolOptions, variables } from "../options/feature.ts";
+import type { OptionFeature } from "../options/feature.ts";
+import { useOptions } from "../options/options.ts";
 import { type ReturnFeature, returns } from "../calls/feature.ts";
 import { type SignatureFeature, signatures } from "../tasks/feature.ts";
 import { type MemberFeature, members } from "./members.ts";
@@ -23,12 +20,8 @@ import type { PoolParts } from "./parts.ts";
 
 /** What the kernel has one place for. Undefined: no feature fills it, and the kernel does without. */
 export interface Provided {
-  /** Chooses lanes in a pool with the option `balancer`, except "adaptive". */
-  chooser?: (balancer: ResolvedOptions["balancer"], depth: InFlightWindow) => LaneChooser;
   /** Counts and limits the calls that wait on the host. */
   bound?: (host: PoolParts) => QueueBound;
-  /** Runs calls on the host, in a pool with the option `inliner`. */
-  inliner?: (host: PoolParts) => Inliner;
   /** Moves calls from busy workers to idle ones. */
   stealing?: (options: StealingOptions) => Stealing;
   /** Holds calls that only certain workers may run. */
@@ -38,8 +31,6 @@ export interface Provided {
     readonly channel: string;
     readonly create: (host: PoolParts, channel: TracingChannel) => CallFollower;
   };
-  /** Prepares a pool with the option `debug` or `metrics`, before its parts are made. */
-  observe?: (host: PoolParts) => void;
 }
 
 /** Reads and releases a record that plain calls do not have; `call`: undefined if it is over. Runs no user code. */
@@ -88,9 +79,7 @@ export function useInHost(features: readonly HostFeature[]): void {
     useCalls(feature);
     Object.assign(messages, feature.messages);
     Object.assign(makers, feature.workers);
-    Object.assign(poolOptions, feature.options);
-    Object.assign(variables, feature.variables);
-    Object.assign(callOptions, feature.callOptions);
+    useOptions(feature);
     const { loadSignatures, callGenerator, callEarly } = feature;
     if (loadSignatures !== undefined) Object.assign(signatures, { loadSignatures });
     if (callGenerator !== undefined) Object.assign(returns, { callGenerator, callEarly });

@@ -1,6 +1,6 @@
 /** Members of a pool that features add: `pool.map`, `pool.stats`. A pool without the feature has no such member. */
 import type { CallProxy } from "../calls/call-proxy.ts";
-import type { CallSink } from "../calls/mapped-errors.ts";
+import type { CallSink } from "../options/resolved-options.ts";
 import type { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 import type { PoolParts } from "./parts.ts";

@@ -1,23 +1,55 @@
 /**
- * The internal part of a pool, behind its public handles (the pool, its functions): dispatches events and closes.
+ * The internal part of a pool, behind its public handles (the pool, its functions): its parts, what they tell each other, its events
+ * and its end.
+ *
+ * Every pool has the parts that are fields. Those of features are made by their first use (`part`), and hear of workers and of the
+ * end of the pool only if they have been made.
  *
  * Threads, listeners and timers of a pool reference this object but no handle, so that an unused pool can be collected.
  * While calls are in flight or workers start, this object keeps the handle, for events and `ready`.
  */
-import { CustomEvent, FinalizationRegistry, Map, Promise, WeakRef } from "../../builtins.ts";
+import { CustomEvent, FinalizationRegistry, Map, Promise, URL, WeakRef } from "../../builtins.ts";
+import { Codec } from "../../codec/codec.ts";
 import {
   PoolClosedError,
   TimeoutError,
   type WorkerLostError,
   WorkerStartError,
 } from "../../errors.ts";
-import type { PoolEvents } from "../../features/watching/observe/host/pool-events.ts";
+import type { PendingCall } from "../../host/calls/in-flight.ts";
+import { CallEntry } from "../../host/dispatch/call-entry.ts";
+import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
+import type { Dispatcher } from "../../host/dispatch/dispatcher.ts";
+import { type HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
+import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
+import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
+import type { Lane } from "../../host/lanes/lane.ts";
+import { printLastOutput } from "../../host/workers/last-output.ts";
+import {
+  Supervisor,
+  type SupervisorEvents,
+  type WorkerExit,
+} from "../../host/workers/supervisor.ts";
+import { Watchdog } from "../../host/workers/watchdog.ts";
+import { maxInlineBytes } from "../../lane/endpoint.ts";
+import { HOST_PARKED_WORD, HOST_SPINS } from "../../lane/layout.ts";
+import { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { TaskDescription } from "../../protocol/start-data.ts";
-import type { WorkerExit } from "../../host/workers/supervisor.ts";
+import { MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
+import { AwakeCount } from "../../sync/awake-count.ts";
+import { HostParker } from "../../sync/host-parking.ts";
+import { SpinPolicy } from "../../sync/spin-policy.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
-import { type HostRuntime, MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { HostSide } from "./wiring.ts";
+import { provided, records } from "./feature.ts";
+import type { MakePart, Part, PoolParts } from "./parts.ts";
+import {
+  createDispatcher,
+  createStart,
+  laneOptionsOf,
+  receiversOf,
+  startThreads,
+} from "./wiring.ts";
 
 /** What the core asks of the handle, which it does not reference. */
 export interface OfHandle {
@@ -27,30 +59,44 @@ export interface OfHandle {
   placeError(handle: EventTarget, error: Error): Error;
 }
 
+/** Default time for calls in flight to finish in `shutdown()`. */
+const DRAIN_MS = 5000;
 /** Delay from the collection of a pool to its shutdown: most programs that leave a pool open are about to end. */
 const FORGOTTEN_MS = 1000;
-
-const NOT_BEGUN = "The pool was closed before this call began.";
 
 /** Whether this thread has printed the warning about pools that were collected while open. */
 let hasWarnedOfForgotten = false;
 
-export class PoolCore extends HostSide {
+export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
+  readonly spec: PoolSpec;
+  readonly codec: Codec;
+  readonly snapshots: SnapshotEncoder;
+  readonly waiting: HostWaiting;
+  readonly dispatcher: Dispatcher;
+  readonly loop: PollLoop;
+  readonly safety: Watchdog;
+  readonly supervisor: Supervisor;
+  readonly entry: CallEntry;
   readonly ready: Promise<void>;
-  readonly #runtime: HostRuntime;
-  readonly #moduleTasks: ModuleTasks | undefined;
-  /** When each worker was ready, by `HostRuntime.coarseNow`. */
+  readonly startData: Record<string, unknown> = {};
+  readonly ownFolder: string | undefined;
+  createSender: ((options: SenderOptions) => Sender) | undefined;
+  readonly parts: Map<MakePart<object>, Part> = new Map();
   readonly readyMs: Map<number, number> = new Map();
-  readonly #keepAlive: boolean;
-  readonly #resolveReady: () => void;
-  readonly #rejectReady: (error: Error) => void;
+  isOver = false;
+  abortedEarly = 0;
+  onWoken: ((workerId: number) => void) | undefined;
+  /** Whether the description of the tasks is being read by code that is loaded first. */
+  isLearning = false;
+  readonly #moduleTasks: ModuleTasks | undefined;
+  readonly #settleReady: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
   readonly #handle: WeakRef<EventTarget>;
   readonly #ofHandle: OfHandle;
   readonly #registry: FinalizationRegistry<undefined>;
+  /** Prints no more output of workers. */
+  readonly #stopOutput: () => void;
   /** Set while the handle must not be collected. */
   #keptHandle: EventTarget | undefined;
-  /** Whether the description of the tasks is being read by code that is loaded first. */
-  isLearning = false;
   #isPublished = false;
   #isForgotten = false;
   #isReady = false;
@@ -60,8 +106,7 @@ export class PoolCore extends HostSide {
   #closeAtMs = Infinity;
   #onDrained: (() => void) | undefined;
   /** Ends the watches of streams that nobody reads. */
-  #stopWatching: (() => void)[] = [];
-  #hasWarned = false;
+  #stopWatching: ((() => void) | undefined)[] | undefined;
 
   /** `moduleTasks`: those of a module pool. Rethrows an error of starting a thread. */
   constructor(
@@ -70,25 +115,63 @@ export class PoolCore extends HostSide {
     moduleTasks: ModuleTasks | undefined,
     ofHandle: OfHandle,
   ) {
-    super(spec);
-    this.#ofHandle = ofHandle;
-    this.#runtime = spec.runtime;
+    const spawn = startThreads(spec);
+    this.spec = spec;
     this.#moduleTasks = moduleTasks;
-    this.#keepAlive = spec.options.keepAlive;
+    this.#ofHandle = ofHandle;
     this.#keptHandle = handle;
     this.#handle = new WeakRef(handle);
     this.#registry = new FinalizationRegistry(() => this.#onForgotten());
     this.#registry.register(handle, undefined, this);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, ...settle } = Promise.withResolvers<void>();
     promise.catch(() => {}); // users of `ready` and calls get the error
     this.ready = promise;
-    this.#resolveReady = resolve;
-    this.#rejectReady = reject;
+    this.#settleReady = settle;
+    const { options, runtime, workerEntry: { mark, library } } = spec;
+    const { maxPayloadBytes, ringBytes, spinMs } = options;
+    // In a bundle, heddle's frames are in the program's file.
+    this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
+    options.prepare?.(this as never);
+    const start = createStart(spec, this.startData);
+    const active = new AwakeCount(spec.active, runtime.cores);
+    const words = new Int32Array(start.hostControl);
+    const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
+    this.waiting = { parker: new HostParker(words, HOST_PARKED_WORD), active, policy, spinMs };
+    this.codec = new Codec({
+      access: runtime,
+      origin: 0,
+      maxPayloadBytes,
+      allowsBorrow: true,
+      features: spec.uses?.names,
+    });
+    this.snapshots = new SnapshotEncoder(this.codec, maxInlineBytes(ringBytes.requests));
+    const dispatcher = this.dispatcher = createDispatcher(this, start.taskTimings);
+    this.loop = new PollLoop(runtime, this.waiting, dispatcher);
+    dispatcher.waiting.inliner = options.createInliner?.(this as never);
+    this.safety = new Watchdog(runtime, () => receiversOf(this), () => {
+      dispatcher.checkLanes();
+      this.loop.onTick();
+    });
+    const laneOptions = laneOptionsOf(spec, this.codec, spawn, start);
+    this.supervisor = new Supervisor(options, laneOptions, dispatcher, active, this);
+    dispatcher.waiting.workerIds = () => this.supervisor.workerIds;
+    this.#stopOutput = printLastOutput(runtime, dispatcher.responses, this.supervisor);
+    const { follower } = provided;
+    const channel = follower && runtime.tracingChannel(follower.channel);
+    this.entry = new CallEntry({
+      watched: options.isFollowed ? { hasSubscribers: true } : channel ?? { hasSubscribers: false },
+      createFollower: () => follower!.create(this, channel!),
+      dispatcher,
+      ownFolder: this.ownFolder,
+      capture: options.capture,
+      signatures: spec.signatures,
+      names: spec.sources,
+    });
   }
 
   /** Starts the workers. Rethrows an error of starting a thread. */
   start(): void {
-    if (this.#keepAlive) this.safety.ref();
+    if (this.spec.options.keepAlive) this.safety.ref();
     try {
       this.supervisor.start();
     } catch (error) {
@@ -97,139 +180,217 @@ export class PoolCore extends HostSide {
     }
   }
 
+  part<Made extends object>(make: MakePart<Made>): Made {
+    let made = this.parts.get(make);
+    if (made === undefined) {
+      this.parts.set(make, made = make(this));
+      if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined; // workers run this first
+    }
+    return made as Made;
+  }
+
+  existing<Made extends object>(make: MakePart<Made>): Made | undefined {
+    return this.parts.get(make) as Made | undefined;
+  }
+
   get isClosing(): boolean {
     return this.#closing !== undefined;
   }
 
-  /** Closes the pool once. Later calls return the same promise. */
-  shutdown(timeoutMs: number, isQueuedRun = true): Promise<void> {
-    return this.#closing ??= this.#close(timeoutMs, isQueuedRun);
+  get hasWorker(): boolean {
+    const { supervisor, dispatcher: { lanes } } = this;
+    if (lanes.open.length > 0) return true;
+    return supervisor.workerIds.length > lanes.suspended || supervisor.mayStart;
   }
 
-  /** A further `shutdown`: it may shorten the time of the first, and reject what waits. */
-  hasten(timeoutMs: number | undefined, isQueuedRun: boolean): Promise<void> | undefined {
-    if (this.#closing === undefined) return undefined;
-    if (!isQueuedRun) this.dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
-    if (timeoutMs !== undefined) this.#closeWithin(timeoutMs);
-    return this.#closing;
+  takeResponses(): void {
+    if (this.dispatcher.drain(MAX_RESPONSES) > 0) this.loop.kick();
   }
 
-  #closeWithin(timeoutMs: number): void {
-    const atMs = this.#runtime.now() + timeoutMs;
-    if (this.#onDrained === undefined || timeoutMs > MAX_TIMER_MS || atMs >= this.#closeAtMs) {
-      return;
+  onSettings(call: PendingCall): void {
+    for (const onMade of call.settings.onMade) {
+      if (call.resolve !== undefined) onMade(call as never, this as never);
     }
-    this.#closeTimer?.clear();
-    this.#closeAtMs = atMs;
-    this.#closeTimer = this.#runtime.setTimeout(this.#onDrained, timeoutMs);
   }
 
-  /** A worker describes the tasks of the pool's module. Returns an error if the pool cannot use it. */
-  override onTasks(tasks: readonly TaskDescription[]): Learned | Promise<Learned> {
+  onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean {
+    const read = records[kind];
+    read?.(this, lane, index, call);
+    return read !== undefined;
+  }
+
+  onAborted(): void {
+    this.abortedEarly++;
+  }
+
+  onDueForRecycling(lane: Lane): void {
+    this.supervisor.recycling?.recycle(lane);
+  }
+
+  onLastCall(lane: Lane): void {
+    this.supervisor.recycling?.replaceAtLimit(lane);
+  }
+
+  onWait(): void {
+    this.supervisor.checkLoad();
+  }
+
+  /** A function of its own, since the loop enters it with each park: `Dispatcher` passes it on. */
+  onPark = (): void => {
+    const { dispatcher, supervisor } = this;
+    this.onIdle();
+    if (supervisor.sizing?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
+  };
+
+  /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
+  onIdle(): void {
+    if (this.dispatcher.inFlight.hasAwaitedCalls && this.safety.ref()) this.onBusy();
+  }
+
+  onWake = (_worker: { readonly id: number }): void => this.loop.onWakeMessage();
+
+  onPrepare(lane: Lane, onDone: () => void): void {
+    if (this.parts.size === 0) return onDone();
+    let left = 1;
+    const onPrepared = (): void => {
+      if (--left === 0) onDone();
+    };
+    for (const part of this.parts.values()) {
+      if (part.onPrepare === undefined) continue;
+      left++;
+      part.onPrepare(lane, onPrepared);
+    }
+    onPrepared();
+  }
+
+  onEnded(workerId: number, error: () => Error): void {
+    for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
+  }
+
+  onLost(call: PendingCall, error: WorkerLostError): void {
+    this.dispatcher.inFlight.rejectLost(call, error);
+  }
+
+  onTasks(tasks: readonly TaskDescription[]): Learned | Promise<Learned> {
     const learned = this.#moduleTasks!.learn(tasks);
     this.isLearning = learned instanceof Promise;
-    if (learned instanceof Promise) return learned.then((error) => this.#onLearned(error));
-    return this.#onLearned(learned);
+    if (learned instanceof Promise) return learned.then((error) => error ?? this.#publish());
+    return learned ?? this.#publish();
   }
 
-  #onLearned(error: Learned): Learned {
-    if (error !== undefined || this.#isPublished) return error;
+  /** Makes the tasks known to the calls of the handle, once. */
+  #publish(): undefined {
+    if (this.#isPublished) return;
     this.#isPublished = true;
+    for (const part of this.parts.values()) part.onTasksKnown?.();
     const handle = this.#handle.deref();
     if (handle !== undefined) this.#ofHandle.publish(handle);
-    return error;
   }
 
-  /** Calls are in flight, and the host is about to wait. */
-  override onBusy(): void {
+  onBusy(): void {
     this.dispatcher.inFlight.notifiesEmpty = true;
     if (this.#keptHandle === undefined) this.#keptHandle = this.#handle.deref();
   }
 
-  /** No call is in flight any more. */
-  override onEmpty(): void {
-    if (!this.#keepAlive) this.safety.unref();
+  onEmpty(): void {
+    if (!this.spec.options.keepAlive) this.safety.unref();
     this.#onDrained?.();
     this.#letGo();
     if (this.#isForgotten) this.#onForgotten();
   }
 
-  /** Only calls are in flight whose streams nobody waits for. */
-  override onOnlyIdleStreams(): void {
-    if (!this.#keepAlive) this.safety.unref();
+  onOnlyIdleStreams(): void {
+    if (!this.spec.options.keepAlive) this.safety.unref();
     this.#watchUnread();
   }
 
   /** The pool waits for calls in flight, and perhaps only for streams that nobody reads. */
   #watchUnread(): void {
     const onDrained = this.#onDrained;
-    const { inFlight } = this.dispatcher;
-    if (onDrained === undefined || inFlight.hasAwaitedCalls) return;
-    if (this.#stopWatching.length > 0) return;
-    for (const part of this.parts.values()) {
-      const stop = part.onUnread?.(onDrained);
-      if (stop !== undefined) this.#stopWatching.push(stop);
-    }
+    if (onDrained === undefined || this.dispatcher.inFlight.hasAwaitedCalls) return;
+    this.#stopWatching ??= [...this.parts.values()].map((part) => part.onUnread?.(onDrained));
   }
 
-  /** The minimum number of workers is ready for the first time. */
-  override onReady(): void {
+  onReady(): void {
     this.#isReady = true;
     this.#letGo();
-    this.#resolveReady();
+    this.#settleReady.resolve();
   }
 
   /** Allows the collection of the handle if no event or promise still needs it. */
   #letGo(): void {
     const { inFlight } = this.dispatcher;
-    if (!this.#isReady || this.#keepAlive) return;
+    if (!this.#isReady || this.spec.options.keepAlive) return;
     if (inFlight.size === 0) this.#keptHandle = undefined;
     else inFlight.notifiesEmpty = true;
   }
 
   /** The handle was collected, so no further call can be made. */
   #onForgotten(): void {
+    const { dispatcher: { inFlight }, spec: { runtime } } = this;
     this.#isForgotten = true;
-    this.dispatcher.inFlight.notifiesEmpty = true;
-    if (this.#closing !== undefined || this.dispatcher.inFlight.size > 0) return;
-    this.#runtime.setTimeout(() => this.#closeForgotten(), FORGOTTEN_MS).unref();
+    inFlight.notifiesEmpty = true;
+    if (this.isClosing || inFlight.size > 0) return;
+    runtime.setTimeout(() => {
+      if (this.isClosing) return;
+      if (!hasWarnedOfForgotten) {
+        hasWarnedOfForgotten = true;
+        runtime.warn(
+          "heddle: a pool that is no longer referenced was closed. Close pools by shutdown() or `await using`; " +
+            "keepAlive: true keeps a pool open.",
+        );
+      }
+      void this.shutdown(0);
+    }, FORGOTTEN_MS).unref();
   }
 
-  #closeForgotten(): void {
-    if (this.#closing !== undefined) return;
-    if (!hasWarnedOfForgotten) {
-      hasWarnedOfForgotten = true;
-      this.#runtime.warn(
-        "heddle: a pool that is no longer referenced was closed. Close pools by shutdown() or `await using`; " +
-          "keepAlive: true keeps a pool open.",
-      );
-    }
-    void this.shutdown(0);
-  }
-
-  async #close(timeoutMs: number, isQueuedRun: boolean): Promise<void> {
+  /** Closes the pool. A further call may shorten the time of the first, and reject what waits. */
+  shutdown(timeoutMs: number | undefined, isQueuedRun = true): Promise<void> {
     const { dispatcher, supervisor, loop } = this;
-    dispatcher.submitter.refuse(new PoolClosedError());
-    supervisor.drain();
-    if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError(NOT_BEGUN));
-    loop.kick(); // settles calls whose submission was cut off by a stack overflow
-    if (dispatcher.inFlight.size > 0 && timeoutMs > 0) {
+    const isFirst = this.#closing === undefined;
+    if (isFirst) {
+      dispatcher.submitter.refuse(new PoolClosedError());
+      supervisor.drain();
+    }
+    const notBegun = "The pool was closed before this call began.";
+    if (!isQueuedRun) dispatcher.rejectQueued(() => new PoolClosedError(notBegun));
+    if (isFirst) {
+      loop.kick(); // settles calls whose submission was cut off by a stack overflow
+      this.#closing = this.#close(timeoutMs ?? DRAIN_MS);
+    } else if (timeoutMs !== undefined) this.#closeWithin(timeoutMs);
+    return this.#closing!;
+  }
+
+  #closeWithin(timeoutMs: number): void {
+    const { runtime } = this.spec;
+    const atMs = runtime.now() + timeoutMs;
+    if (this.#onDrained === undefined || timeoutMs > MAX_TIMER_MS || atMs >= this.#closeAtMs) {
+      return;
+    }
+    this.#closeTimer?.clear();
+    this.#closeAtMs = atMs;
+    this.#closeTimer = runtime.setTimeout(this.#onDrained, timeoutMs);
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    const { inFlight } = this.dispatcher;
+    if (inFlight.size > 0 && timeoutMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onDrained = resolve;
-      dispatcher.inFlight.notifiesEmpty = true;
+      inFlight.notifiesEmpty = true;
       this.#closeWithin(timeoutMs);
       this.#watchUnread();
       await promise;
       this.#onDrained = undefined;
       this.#closeTimer?.clear();
-      for (const stop of this.#stopWatching) stop();
+      for (const stop of this.#stopWatching ?? []) stop?.();
     }
     const unfinished = "The pool was closed before this call got a response.";
     await this.#end(new PoolClosedError(), () => new PoolClosedError(unfinished));
   }
 
   /** Fails the pool: rejects waiting and future calls with `error`. */
-  override onFailed(reason: Error): void {
+  onFailed(reason: Error): void {
     const handle = this.#handle.deref();
     const error = handle === undefined ? reason : this.#ofHandle.placeError(handle, reason);
     this.dispatcher.submitter.refuse(error);
@@ -238,84 +399,51 @@ export class PoolCore extends HostSide {
 
   /** Rejects unfinished calls and stops workers and timers. */
   #end(closed: Error, unfinished: () => Error): Promise<void> {
-    const { dispatcher } = this;
+    const { dispatcher, parts } = this;
     this.isOver = true;
-    this.#rejectReady(closed);
+    this.#settleReady.reject(closed);
     if (dispatcher.inFlight.size > 0) {
       const reason = unfinished();
-      for (const part of this.parts.values()) part.onPoolEnding?.(reason);
+      for (const part of parts.values()) part.onPoolEnding?.(reason);
     }
     dispatcher.rejectAll(unfinished);
-    for (const part of this.parts.values()) part.onPoolEnd?.(unfinished);
+    for (const part of parts.values()) part.onPoolEnd?.(unfinished);
     this.safety.stop();
-    this.stopOutput();
+    this.#stopOutput();
     this.#registry.unregister(this);
     this.#keptHandle = undefined;
     return this.supervisor.close();
   }
 
-  override onDrain(): void {
-    this.#emit("drain", {});
+  onDrain(): void {
+    this.emit("drain", {});
   }
 
-  /** A worker's code posted a message of its own. */
-  override onMessage(workerId: number, message: unknown): void {
-    this.#emit("message", { workerId, message });
-  }
-
-  override onUnhandledRejection(workerId: number, error: Error): void {
-    if (this.#emit("unhandledRejection", { workerId, error })) {
-      this.#runtime.warn(`heddle: unhandled rejection in worker ${workerId}:`, error);
-    }
-  }
-
-  override onWorkerStart(workerId: number): void {
-    const { name } = this.spec.options.workerOptions;
-    this.readyMs.set(workerId, this.#runtime.coarseNow());
+  onWorkerStart(workerId: number): void {
+    const { runtime, options } = this.spec;
+    this.readyMs.set(workerId, runtime.coarseNow());
     for (const part of this.parts.values()) part.onWorkerStart?.(workerId);
-    this.#emit("workerStart", { workerId, name: `${name}-${workerId}` });
+    this.emit("workerStart", { workerId, name: `${options.workerOptions.name}-${workerId}` });
   }
 
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
-  override onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
+    const { runtime } = this.spec;
     this.readyMs.delete(workerId);
     for (const part of this.parts.values()) part.onWorkerExit?.(exit);
     const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };
-    const isHandled = !this.#emit("workerExit", detail) || callsLost > 0;
     const cause = error?.cause;
-    if (isHandled || cause === undefined || this.#runtime.printsUncaught) return;
-    if (cause instanceof TimeoutError || cause instanceof WorkerStartError) return; // errors of heddle itself
-    this.#runtime.warn(`heddle: uncaught exception in worker ${workerId}:`, cause);
+    const isPrinted = callsLost === 0 && cause !== undefined && !runtime.printsUncaught &&
+      !(cause instanceof TimeoutError || cause instanceof WorkerStartError); // errors of heddle itself
+    const warning = isPrinted ? `uncaught exception in worker ${workerId}:` : undefined;
+    this.emit("workerExit", detail, warning, cause);
   }
 
-  /** Dispatches `threadAbandoned`, and prints the first one of the pool. */
-  override onThreadAbandoned(workerId: number): void {
-    const { abandonedThreads } = this.supervisor;
-    const isHandled = !this.#emit("threadAbandoned", { workerId, abandonedThreads });
-    if (isHandled || this.#hasWarned) return;
-    this.#hasWarned = true;
-    this.#runtime.warn(
-      `heddle: worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
-        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.aborted).",
-    );
-  }
-
-  /** Dispatches `unavailable` after the code that has created the pool, which may add a listener, and prints it. */
-  override onUnavailable(error: Error, threads: number): void {
-    this.#runtime.macrotask(() => {
-      if (!this.#emit("unavailable", { threads, error })) return;
-      const place = threads === 0 ? "on the host, which they may block" : `in ${threads} threads`;
-      this.#runtime.warn(
-        `heddle: no further thread can start, so the tasks of a pool run ${place}: ${error.message}`,
-      );
-    });
-  }
-
-  /** Dispatches an event. Returns false if a listener called `preventDefault()`. */
-  #emit<Name extends keyof PoolEvents>(name: Name, detail: PoolEvents[Name]): boolean {
-    const handle = this.#handle.deref();
-    return handle === undefined ||
-      handle.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
+  emit(name: string, detail: object, warning?: string, ...causes: unknown[]): boolean {
+    const event = new CustomEvent(name, { detail, cancelable: true });
+    const isDue = this.#handle.deref()?.dispatchEvent(event) ?? true;
+    if (isDue && warning !== undefined) this.spec.runtime.warn(`heddle: ${warning}`, ...causes);
+    return isDue;
   }
 }

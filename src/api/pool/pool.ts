@@ -6,15 +6,16 @@ import { Error, EventTarget, Promise, URL as BuiltinURL } from "../../builtins.t
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
 import { isRecord, show } from "../../option-checks.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
-import { InvalidArgumentError, NestedPoolError } from "../../errors.ts";
+import { InvalidArgumentError } from "../../errors.ts";
 import { checkShutdown, resolveOptions } from "../options/options.ts";
+import type { CallSink, Resolving } from "../options/resolved-options.ts";
 import type { PoolOptions, ShutdownOptions } from "../options/pool-options.ts";
-import { type CallSink, withMappedErrors } from "../calls/mapped-errors.ts";
-import { ModuleTasks, variantSignatures } from "../tasks/module-tasks.ts";
-import { isRelative, locateModules, moduleUrlOf } from "../options/module-url.ts";
+import { ModuleTasks } from "../tasks/module-tasks.ts";
+import { isRelative, moduleUrlOf } from "../options/module-url.ts";
 import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
+import { nestedPool } from "./nested-pool.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
@@ -38,8 +39,6 @@ import type { PoolSpec, Uses } from "../tasks/pool-spec.ts";
 import type { Serve } from "../../worker/site.ts";
 import { placeAt } from "./start-origin.ts";
 
-/** Default time for calls in flight to finish in `shutdown()`. */
-const DRAIN_MS = 5000;
 const DEFAULT_SHUTDOWN = { timeoutMs: undefined, isQueuedRun: true };
 
 /** Creates a pool of the tasks of a module, or of a set of tasks. */
@@ -125,21 +124,23 @@ function prepare(
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
     const isBundled = hostRuntime.bundleMark() !== undefined;
-    throw new NestedPoolError(realm?.modules, realm?.bareTasks, isBundled);
+    throw nestedPool(realm, isBundled);
   }
   const runtime = hostRuntime;
-  const resolved = resolveOptions(options, runtime);
+  const resolved = resolveOptions(options, runtime) as Resolving;
   const entry = workerEntry(runtime, worker);
-  const { moduleUrl, workerOptions: { setup }, context } = resolved;
+  const { moduleUrl } = resolved;
   const mark = moduleUrl === undefined ? markCall(createPool) : undefined;
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
-  const located = setup === undefined && context === undefined
-    ? resolved
-    : locateModules(resolved, caller(), moduleFinder(hostRuntime));
+  const modules: Record<string, string> = {};
+  for (const [name, url] of Object.entries(resolved.modules)) {
+    modules[name] = moduleUrlOf(url, caller(), moduleFinder(runtime));
+  }
+  resolved.modules = modules;
   const active = realm?.active ?? [AwakeCount.ofThread()];
   return {
-    common: { options: located, runtime, active, workerEntry: entry, loadWorkerCode, uses },
+    common: { options: resolved, runtime, active, workerEntry: entry, loadWorkerCode, uses },
     caller,
     locate,
   };
@@ -179,7 +180,8 @@ function createFrom(
   const declared = entries.map(declaredBy);
   const sources = locateTasks(given as TaskMap, declared, caller(), locate);
   const own = declared.map((each) => each?.signature);
-  const signatures = [...own, ...variantSignatures(own)];
+  // Also of the variants: chunks have no declared types, tasks that send events have their own.
+  const signatures = [...own, ...Array<undefined>(own.length), ...own];
   const tasks = sources.map(({ name }, index) => {
     const entry = entries[index];
     const f = functionOf(name, entry);
@@ -262,7 +264,7 @@ class ThreadPool extends EventTarget {
     });
     const core = this.#core;
     const { dispatcher, entry: ownEntry } = core;
-    const entry = withMappedErrors(ownEntry, spec.options.mapError);
+    const entry = spec.options.wrapEntry?.(ownEntry) ?? ownEntry;
     this.#spec = spec;
     this.#entry = entry;
     this.ready = core.ready;
@@ -271,10 +273,7 @@ class ThreadPool extends EventTarget {
     else {
       const { calls, onKnown } = createModuleCalls(spec, target);
       this.call = calls;
-      this.#publish = () => {
-        for (const part of core.parts.values()) part.onTasksKnown?.();
-        onKnown();
-      };
+      this.#publish = onKnown;
     }
     const isKnown = (): boolean => moduleTasks === undefined || moduleTasks.isKnown;
     this.#isKnown = isKnown;
@@ -324,8 +323,7 @@ class ThreadPool extends EventTarget {
         ? DEFAULT_SHUTDOWN
         : checkShutdown(options, undefined);
       for (const listener of this.#access?.onShutdown ?? []) listener();
-      return this.#core.hasten(timeoutMs, isQueuedRun) ??
-        this.#core.shutdown(timeoutMs ?? DRAIN_MS, isQueuedRun);
+      return this.#core.shutdown(timeoutMs, isQueuedRun);
     } catch (error) {
       return Promise.reject(withStackAbove(error, this.shutdown));
     }

@@ -1,310 +1,167 @@
-/**
- * The host's side of a pool: its parts, made in the order of their dependencies, and what they tell each other.
- *
- * Every pool has the parts that are fields. Those of features are made by their first use (`part`), and hear of workers and of the
- * end of the pool only if they have been made.
- */
-import { Map, URL } from "../../builtins.ts";
-import { Codec } from "../../codec/codec.ts";
-import { maxInlineBytes } from "../../lane/endpoint.ts";
-import { SnapshotEncoder } from "../../lane/snapshot.ts";
-import { SnapshotReader } from "../../lane/snapshot-reader.ts";
-import { HOST_CONTROL_BYTES, HOST_PARKED_WORD, HOST_SPINS } from "../../lane/layout.ts";
-import { VARIANTS } from "../../protocol/task-variants.ts";
-import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
-import {
-  MAX_MODULE_TASKS,
-  type PoolStart,
-  type TaskDescription,
-} from "../../protocol/start-data.ts";
-import type { WorkerLostError } from "../../errors.ts";
-import type { PendingCall } from "../../host/calls/in-flight.ts";
-import type { Lane } from "../../host/lanes/lane.ts";
-import type { WorkerExit } from "../../host/workers/supervisor.ts";
-import { MAX_RESPONSES } from "../../host/dispatch/responses.ts";
-import { type HostWaiting, PollLoop } from "../../host/dispatch/poll-loop.ts";
-import { printLastOutput } from "../../host/workers/last-output.ts";
-import { type Receiver, Watchdog } from "../../host/workers/watchdog.ts";
+/** What the core of a pool (`pool-core.ts`) is made of: its threads, what they get, and the dispatcher of its calls. */
+import type { Codec } from "../../codec/codec.ts";
 import { Dispatcher } from "../../host/dispatch/dispatcher.ts";
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
-import { Supervisor, type SupervisorEvents } from "../../host/workers/supervisor.ts";
-import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { VERSION } from "../../version.ts";
-import { CallEntry } from "../../host/dispatch/call-entry.ts";
 import { UNBOUNDED } from "../../host/dispatch/queue/queue-bound.ts";
-import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts";
 import { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
 import { Placement } from "../../host/schedule/placement.ts";
-import { provided, records, sharedBytes } from "./feature.ts";
-import { laneOptionsOf, startThreads } from "./threads.ts";
-import { AwakeCount } from "../../sync/awake-count.ts";
-import { SpinPolicy } from "../../sync/spin-policy.ts";
-import { HostParker } from "../../sync/host-parking.ts";
-import type { MakePart, Part, PoolParts } from "./parts.ts";
+import { makers } from "../../host/workers/feature.ts";
+import type { LaneOptions } from "../../host/workers/thread-lane.ts";
+import type { Receiver } from "../../host/workers/watchdog.ts";
+import { HOST_CONTROL_BYTES } from "../../lane/layout.ts";
+import { SnapshotReader } from "../../lane/snapshot-reader.ts";
+import { warmUp } from "../../lane/warm-up.ts";
+import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
+import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
+import { VARIANTS } from "../../protocol/task-variants.ts";
+import type { WorkerHandle } from "../../runtimes/runtime.ts";
+import { VERSION } from "../../version.ts";
+import { startFailure } from "../options/worker-options.ts";
+import type { PoolSpec } from "../tasks/pool-spec.ts";
+import { provided, sharedBytes } from "./feature.ts";
+import type { PoolParts } from "./parts.ts";
 
-/** In the place of a channel: whether anybody follows calls. */
-const WATCHED = { hasSubscribers: true };
-const UNWATCHED = { hasSubscribers: false };
-
-export abstract class HostSide implements PoolParts, DispatcherEvents, SupervisorEvents {
-  readonly spec: PoolSpec;
-  readonly codec: Codec;
-  readonly snapshots: SnapshotEncoder;
-  readonly waiting: HostWaiting;
-  readonly dispatcher: Dispatcher;
-  readonly loop: PollLoop;
-  readonly safety: Watchdog;
-  readonly supervisor: Supervisor;
-  readonly entry: CallEntry;
-  /** Prints no more output of workers. */
-  readonly stopOutput: () => void;
-  readonly startData: Record<string, unknown> = {};
-  readonly ownFolder: string | undefined;
-  createSender: ((options: SenderOptions) => Sender) | undefined = undefined;
-  readonly parts: Map<MakePart<object>, Part> = new Map();
-  /** The pool has ended: closed, or failed. */
-  isOver = false;
-  abortedEarly = 0;
-  abstract readonly readyMs: ReadonlyMap<number, number>;
-
-  /** Rethrows an error of starting a thread. */
-  constructor(spec: PoolSpec) {
-    const spawn = startThreads(spec);
-    this.spec = spec;
-    const { options, runtime, workerEntry: { mark, library } } = spec;
-    const { maxPayloadBytes, spinMs } = options;
-    // In a bundle, heddle's frames are in the program's file.
-    this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
-    if (options.metrics || options.debug !== undefined || options.context !== undefined) {
-      provided.observe?.(this);
+/**
+ * Starts the first thread early: it loads its code while the host creates the rest of the pool. Returns a function that
+ * returns this thread first, then starts others.
+ */
+export function startThreads(
+  { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
+): LaneOptions["spawn"] {
+  const { workerLimits, workerOptions: { name, thread } } = options;
+  const modules = [
+    ...Object.values(options.modules).map(runtime.toModuleUrl),
+    ...(taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule]),
+  ];
+  let first: WorkerHandle | undefined;
+  const spawn = (workerId: number): WorkerHandle => {
+    const handle = first;
+    first = undefined;
+    if (handle !== undefined) return handle;
+    try {
+      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, workerLimits, modules, thread);
+    } catch (error) {
+      throw startFailure(error, thread);
     }
-    const start = this.#createStart();
-    const awakeCount = new AwakeCount(spec.active, runtime.cores);
-    const words = new Int32Array(start.hostControl);
-    const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);
-    const parker = new HostParker(words, HOST_PARKED_WORD);
-    this.waiting = { parker, active: awakeCount, policy, spinMs };
-    const codec = this.codec = new Codec({
-      access: runtime,
-      origin: 0,
-      maxPayloadBytes,
-      allowsBorrow: true,
-      features: spec.uses?.names,
-    });
-    this.snapshots = new SnapshotEncoder(codec, maxInlineBytes(options.ringBytes.requests));
-    this.dispatcher = this.#createDispatcher(awakeCount, start.taskTimings);
-    this.loop = new PollLoop(runtime, this.waiting, this.dispatcher);
-    if (options.inliner !== undefined) {
-      this.dispatcher.waiting.inliner = provided.inliner?.(this);
-    }
-    this.safety = new Watchdog(runtime, () => this.#receivers(), () => {
-      this.dispatcher.checkLanes();
-      this.loop.onTick();
-    });
-    const supervisor = this.supervisor = new Supervisor(
-      options,
-      laneOptionsOf(spec, codec, spawn, start),
-      this.dispatcher,
-      awakeCount,
-      this,
-    );
-    this.dispatcher.waiting.workerIds = () => supervisor.workerIds;
-    this.stopOutput = printLastOutput(runtime, this.dispatcher.responses, supervisor);
-    const { follower } = provided;
-    const channel = follower && runtime.tracingChannel(follower.channel);
-    this.entry = new CallEntry({
-      watched: options.debug === undefined ? channel ?? UNWATCHED : WATCHED,
-      createFollower: () => follower!.create(this, channel!),
-      dispatcher: this.dispatcher,
-      ownFolder: this.ownFolder,
-      capture: options.context?.capture,
-      signatures: spec.signatures,
-      names: spec.sources,
-    });
-  }
-
-  #createDispatcher(awakeCount: AwakeCount, taskTimings: SharedArrayBuffer): Dispatcher {
-    const { codec, snapshots, spec: { signatures, options, runtime } } = this;
-    const { recycleAfter, maxThreads, balancer } = options;
-    const choose = balancer === "adaptive" ? undefined : provided.chooser;
-    const depth = new InFlightWindow(options, choose === undefined);
-    const { isPromise, now, setTimeout } = runtime;
-    return new Dispatcher({
-      signatures,
-      recycleAfter,
-      maxThreads,
-      isPromise,
-      now,
-      setTimeout,
-      placement: choose?.(balancer, depth) ??
-        new Placement(depth, awakeCount, provided.stealing !== undefined || maxThreads === 1),
-      backpressure: provided.bound?.(this) ?? UNBOUNDED,
-      // Where calls are counted, ordered or placed by more than their tasks they wait until a worker is ready.
-      startsEarly: choose === undefined && options.maxQueue === Infinity &&
-        recycleAfter === Infinity && options.inliner === undefined && options.context === undefined,
-      createSender: this.createSender,
-      createStealing: provided.stealing,
-      createPinned: provided.pinned,
-      taskTimings: new TaskTimings(taskTimings),
-      hasContext: options.context !== undefined,
-      snapshots,
-      createReader: () => new SnapshotReader(codec),
-      events: this,
-    });
-  }
-
-  /** What workers get. The memory in it is of all of them. */
-  #createStart(): PoolStart {
-    const { options, active, sources, taskModule, runtime, workerEntry } = this.spec;
-    const { workerOptions: { name, setup, data } } = options;
-    const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
-    for (const [name, bytes] of Object.entries(sharedBytes)) {
-      this.startData[name] = new SharedArrayBuffer(bytes);
-    }
-    Object.assign(this.startData, options.startData);
-    return {
-      hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-      taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
-      version: VERSION,
-      library: workerEntry.library,
-      features: this.startData,
-      uses: this.spec.uses?.names,
-      active,
-      cores: runtime.cores,
-      tasks: sources,
-      taskModule,
-      spinMs: options.spinMs,
-      maxConcurrency: options.maxConcurrency,
-      maxPayloadBytes: options.maxPayloadBytes,
-      limits: options.workerLimits,
-      directOutputs: runtime.directOutputs(),
-      poolName: name,
-      setup: setup === undefined ? undefined : runtime.toModuleUrl(setup),
-      data,
-    };
-  }
-
-  part<Made extends object>(make: MakePart<Made>): Made {
-    let made = this.parts.get(make);
-    if (made === undefined) {
-      this.parts.set(make, made = make(this));
-      if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined; // workers run this first
-    }
-    return made as Made;
-  }
-
-  existing<Made extends object>(make: MakePart<Made>): Made | undefined {
-    return this.parts.get(make) as Made | undefined;
-  }
-
-  /** Whether a worker takes calls, is starting, or may be started. */
-  get hasWorker(): boolean {
-    const { supervisor, dispatcher: { lanes } } = this;
-    if (lanes.open.length > 0) return true;
-    return supervisor.workerIds.length > lanes.suspended || supervisor.mayStart;
-  }
-
-  takeResponses(): void {
-    if (this.dispatcher.drain(MAX_RESPONSES) > 0) this.loop.kick();
-  }
-
-  onSettings(call: PendingCall): void {
-    for (const onMade of call.settings.onMade) {
-      if (call.resolve !== undefined) onMade(call as never, this as never);
-    }
-  }
-
-  onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean {
-    const read = records[kind];
-    read?.(this, lane, index, call);
-    return read !== undefined;
-  }
-
-  onAborted(): void {
-    this.abortedEarly++;
-  }
-
-  onDueForRecycling(lane: Lane): void {
-    this.supervisor.recycling?.recycle(lane);
-  }
-
-  onLastCall(lane: Lane): void {
-    this.supervisor.recycling?.replaceAtLimit(lane);
-  }
-
-  onWait(): void {
-    this.supervisor.checkLoad();
-  }
-
-  /** A function of its own, since the loop enters it with each park: `Dispatcher` passes it on. */
-  onPark = (): void => {
-    const { dispatcher, supervisor } = this;
-    this.onIdle();
-    if (supervisor.sizing?.isElastic || dispatcher.pending.isDue) supervisor.checkLoad();
   };
-
-  /** Keeps the process running only while calls are in flight, not while a worker runs a call that was given up. */
-  onIdle(): void {
-    if (this.dispatcher.inFlight.hasAwaitedCalls && this.safety.ref()) this.onBusy();
-  }
-
-  onWake = (_worker: { readonly id: number }): void => this.loop.onWakeMessage();
-  onWoken: ((workerId: number) => void) | undefined = undefined;
-
-  onPrepare(lane: Lane, onDone: () => void): void {
-    if (this.parts.size === 0) return onDone();
-    let left = 1;
-    const onPrepared = (): void => {
-      if (--left === 0) onDone();
-    };
-    for (const part of this.parts.values()) {
-      if (part.onPrepare === undefined) continue;
-      left++;
-      part.onPrepare(lane, onPrepared);
+  if (options.minThreads > 0) {
+    try {
+      first = spawn(0);
+    } catch (error) {
+      // Otherwise the supervisor tries again, and deals with the failure.
+      if (options.onUnavailable !== "host") throw error;
     }
-    onPrepared();
   }
+  // The thread is still unused only if creating the rest of the pool has failed.
+  runtime.microtask(() => void first?.terminate());
+  return spawn;
+}
 
-  onEnded(workerId: number, error: () => Error): void {
-    for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
+/** What workers get. The memory in it is of all of them. `features`: their start data, to which this adds. */
+export function createStart(spec: PoolSpec, features: Record<string, unknown>): PoolStart {
+  const { options, active, sources, taskModule, runtime, workerEntry } = spec;
+  const { workerOptions, modules: { setup } } = options;
+  const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
+  for (const name in sharedBytes) features[name] = new SharedArrayBuffer(sharedBytes[name]!);
+  return {
+    hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
+    taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
+    version: VERSION,
+    library: workerEntry.library,
+    features: Object.assign(features, options.startData),
+    uses: spec.uses?.names,
+    active,
+    cores: runtime.cores,
+    tasks: sources,
+    taskModule,
+    spinMs: options.spinMs,
+    maxConcurrency: options.maxConcurrency,
+    maxPayloadBytes: options.maxPayloadBytes,
+    limits: options.workerLimits,
+    directOutputs: runtime.directOutputs(),
+    poolName: workerOptions.name,
+    setup: setup && runtime.toModuleUrl(setup),
+    data: workerOptions.data,
+  };
+}
+
+export function createDispatcher(
+  host: PoolParts & DispatcherEvents,
+  taskTimings: SharedArrayBuffer,
+): Dispatcher {
+  const { codec, snapshots, waiting: { active }, spec: { signatures, options, runtime } } = host;
+  const { recycleAfter = Infinity, maxQueue = Infinity, maxThreads, createChooser } = options;
+  const depth = new InFlightWindow(options, createChooser === undefined);
+  const { isPromise, now, setTimeout } = runtime;
+  return new Dispatcher({
+    signatures,
+    recycleAfter,
+    maxThreads,
+    isPromise,
+    now,
+    setTimeout,
+    placement: createChooser?.(depth) ??
+      new Placement(depth, active, provided.stealing !== undefined || maxThreads === 1),
+    backpressure: provided.bound?.(host) ?? UNBOUNDED,
+    // Where calls are counted, ordered or placed by more than their tasks they wait until a worker is ready.
+    startsEarly: createChooser === undefined && maxQueue === Infinity &&
+      recycleAfter === Infinity &&
+      options.createInliner === undefined && options.capture === undefined,
+    createSender: host.createSender,
+    createStealing: provided.stealing,
+    createPinned: provided.pinned,
+    taskTimings: new TaskTimings(taskTimings),
+    hasContext: options.capture !== undefined,
+    snapshots,
+    createReader: () => new SnapshotReader(codec),
+    events: host,
+  });
+}
+
+export function laneOptionsOf(
+  { options, runtime, known, loadWorkerCode }: PoolSpec,
+  codec: Codec,
+  spawn: LaneOptions["spawn"],
+  start: PoolStart,
+): LaneOptions {
+  const { startTimeoutMs, teardownTimeoutMs, ringBytes: ringSizes } = options;
+  runtime.macrotask(() => { // the thread loads its code meanwhile
+    if (codec.keyLists.hasSeenKeys) warmUp(runtime);
+  });
+  let spawnOnHost: LaneOptions["spawnOnHost"];
+  if (options.onUnavailable === "host" && makers.hostWorkers !== undefined) {
+    const inContext = runtime.bindContext();
+    const { hostWorkers } = makers;
+    spawnOnHost = () => hostWorkers({ runtime, known, inContext, loadWorkerCode });
   }
+  return {
+    runtime,
+    codec,
+    spawn,
+    spawnOnHost,
+    ringSizes,
+    connect: options.transport === "messages" ? makers.connect : undefined,
+    start,
+    startTimeoutMs,
+    teardownTimeoutMs,
+  };
+}
 
-  onLost(call: PendingCall, error: WorkerLostError): void {
-    this.dispatcher.inFlight.rejectLost(call, error);
-  }
-
-  abstract onBusy(): void;
-  abstract onEmpty(): void;
-  abstract onOnlyIdleStreams(): void;
-  abstract onTasks(
-    tasks: readonly TaskDescription[],
-  ): Error | undefined | Promise<Error | undefined>;
-  abstract onReady(): void;
-  abstract onUnavailable(error: Error, threads: number): void;
-  abstract onFailed(error: Error): void;
-  abstract onDrain(): void;
-  abstract onUnhandledRejection(workerId: number, error: Error): void;
-  abstract onMessage(workerId: number, message: unknown): void;
-  abstract onWorkerStart(workerId: number): void;
-  abstract onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  abstract onThreadAbandoned(workerId: number): void;
-
-  /** The receivers of wake-ups, for the safety check. */
-  *#receivers(): Generator<readonly [unknown, Receiver]> {
-    const { dispatcher: { lanes }, supervisor, loop, waiting: { parker } } = this;
-    for (const lane of supervisor.threads) if (lanes.all.includes(lane)) yield [lane, lane];
-    if (!lanes.hasResponse) return;
-    yield [loop, {
-      isAnnounced: parker.isAnnounced,
-      isWaitingInLoop: loop.isParked,
-      // A sleeping worker has already sent the wake that follows its response.
-      isLeftAlone: [...supervisor.threads].some((lane) =>
-        lanes.all.includes(lane) && lane.isWaitingInLoop && lane.endpoint.rx.hasRecord
-      ),
-      hasReason: true,
-      progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
-      wake: () => loop.onWakeMessage(),
-      repost: () => loop.onWakeMessage(),
-    }];
-  }
+/** The receivers of wake-ups, for the safety check. */
+export function* receiversOf(
+  { dispatcher: { lanes }, supervisor, loop, waiting: { parker } }: PoolParts,
+): Generator<readonly [unknown, Receiver]> {
+  const threads = [...supervisor.threads].filter((lane) => lanes.all.includes(lane));
+  for (const lane of threads) yield [lane, lane];
+  if (!lanes.hasResponse) return;
+  yield [loop, {
+    isAnnounced: parker.isAnnounced,
+    isWaitingInLoop: loop.isParked,
+    // A sleeping worker has already sent the wake that follows its response.
+    isLeftAlone: threads.some((lane) => lane.isWaitingInLoop && lane.endpoint.rx.hasRecord),
+    hasReason: true,
+    progress: lanes.all.map((lane) => lane.endpoint.rx.headPosition).join(),
+    wake: () => loop.onWakeMessage(),
+    repost: () => loop.onWakeMessage(),
+  }];
 }

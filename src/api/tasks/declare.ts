@@ -3,8 +3,7 @@ import { URL as BuiltinURL } from "../../builtins.ts";
 import { describeValue } from "../../codec/support/describe.ts";
 import { checkKeys, invalid, isRecord, ownOf } from "../../option-checks.ts";
 import type { TaskOptions } from "../options/call-option-types.ts";
-import { settingsOf, taskOptionNames } from "../options/call-options.ts";
-import { callOptions } from "../options/feature.ts";
+import { callOptionNames, callOptions, settingsOf } from "../options/call-options.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { isClass } from "../../protocol/classes.ts";
 import { type CallPlace, callPlaceOf } from "../../realm/call-site.ts";
@@ -38,7 +37,7 @@ export function declareTask(
   }
   for (const feature of features) Object.assign(callOptions, feature.callOptions);
   const further = features.flatMap(({ taskOptions = [] }) => taskOptions);
-  const known = ["f", ...further, "abortSignal", "place", ...taskOptionNames()];
+  const known = ["f", ...further, "abortSignal", "place", ...callOptionNames("task")];
   checkKeys("task()", definition, known);
   const { f, place, ...own } = definition as { readonly f: AnyFunction } & Parts;
   // Also those that an object inherits from its class.

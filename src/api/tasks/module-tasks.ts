@@ -13,15 +13,6 @@ import { settingsOf } from "../options/call-options.ts";
 import { type RebuildSignature, signatures } from "./feature.ts";
 import type { HostTask, Uses } from "./pool-spec.ts";
 
-/** The declared types of the variants of tasks: chunks have none, those that send events the same. */
-export function variantSignatures(
-  signatures: readonly (Signature | undefined)[],
-): (Signature | undefined)[] {
-  return [...Array<undefined>(signatures.length), ...signatures];
-}
-
-const NOTHING_DECLARED: TaskDeclaration = { options: {}, args: undefined, returns: undefined };
-
 /** Why the tasks cannot be used, if so. */
 export type Learned = Error | undefined;
 
@@ -48,12 +39,13 @@ export class ModuleTasks {
   learn(descriptions: readonly TaskDescription[]): Learned | Promise<Learned> {
     try {
       if (this.isKnown) return this.#compare(descriptions);
+      let hasShapes = false;
       for (const { name, declares } of descriptions) {
-        if (declares !== undefined) this.#uses?.need("structs", `the shape of the task ${name}`);
+        if (declares === undefined) continue;
+        hasShapes = true;
+        this.#uses?.need("structs", `the shape of the task ${name}`);
       }
-      if (descriptions.every(({ declares }) => declares === undefined)) {
-        return this.#addAll(descriptions);
-      }
+      if (!hasShapes) return this.#add(descriptions);
       const { loadSignatures } = signatures;
       if (loadSignatures === undefined) {
         throw new InvalidArgumentError(
@@ -62,16 +54,48 @@ export class ModuleTasks {
       }
       return loadSignatures().then((rebuild) =>
         // Another worker may have been quicker.
-        this.isKnown ? this.#compare(descriptions) : this.#addAll(descriptions, rebuild)
+        this.isKnown ? this.#compare(descriptions) : this.#add(descriptions, rebuild)
       ).catch((cause) => this.#unusable(cause));
     } catch (cause) {
       return this.#unusable(cause);
     }
   }
 
-  #addAll(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
-    for (const description of descriptions) this.#add(description, rebuild);
-    this.signatures.push(...variantSignatures(this.signatures));
+  #add(descriptions: readonly TaskDescription[], rebuild?: RebuildSignature): undefined {
+    for (const description of descriptions) {
+      const { name, hasSignal, isStream, declares, declared } = description;
+      let settings: HostTask["settings"] = { hasSignal };
+      if (hasSignal) this.#uses?.needForOptions({ abortSignal: true }, name);
+      let signature: Signature | undefined;
+      if (declared !== undefined) {
+        const { options, args, returns } = unpack(this.#access, declared) as TaskDeclaration;
+        if (options !== undefined) {
+          this.#uses?.needForOptions(options, name);
+          settings = { ...settingsOf(options), hasSignal };
+        }
+        if (declares !== undefined) signature = rebuild?.(args, returns);
+      }
+      this.sources.push({
+        name,
+        moduleUrl: this.moduleUrl,
+        exportName: name,
+        declares,
+        hasSignal,
+        isChecked: false, // the schema is in the module, which the host does not load
+        declared: undefined,
+        functionName: undefined,
+      });
+      this.tasks.push({
+        settings,
+        isStream,
+        runsByName: runsByName(description),
+        f: undefined,
+        check: undefined,
+      });
+      this.signatures.push(signature);
+    }
+    // Of the variants: chunks have no declared types, tasks that send events have their own.
+    this.signatures.push(...Array<undefined>(this.signatures.length), ...this.signatures);
     this.isKnown = true;
   }
 
@@ -80,34 +104,6 @@ export class ModuleTasks {
     return new WorkerStartError(`The tasks of ${this.moduleUrl} cannot be used: ${message}`, {
       cause,
     });
-  }
-
-  #add(description: TaskDescription, rebuild: RebuildSignature | undefined): void {
-    const { name, hasSignal, isStream, declares, declared } = description;
-    const { options = {}, args, returns } = declared === undefined
-      ? NOTHING_DECLARED
-      : unpack(this.#access, declared) as TaskDeclaration;
-    const signature = declares === undefined ? undefined : rebuild?.(args, returns);
-    this.#uses?.needForOptions({ ...options, ...(hasSignal && { abortSignal: true }) }, name);
-    const settings = { ...settingsOf(options), hasSignal };
-    this.sources.push({
-      name,
-      moduleUrl: this.moduleUrl,
-      exportName: name,
-      declares,
-      hasSignal,
-      isChecked: false, // the schema is in the module, which the host does not load
-      declared: undefined,
-      functionName: undefined,
-    });
-    this.tasks.push({
-      settings,
-      isStream,
-      runsByName: runsByName(description),
-      f: undefined,
-      check: undefined,
-    });
-    this.signatures.push(signature);
   }
 
   #compare(descriptions: readonly TaskDescription[]): Error | undefined {

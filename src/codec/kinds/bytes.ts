@@ -1,5 +1,6 @@
 /**
- * ArrayBuffer, typed arrays, DataView and Node's Buffer: one copy in, one copy out.
+ * ArrayBuffer, typed arrays and Node's Buffer, of fixed length: one copy in, one copy out. The others are the
+ * feature's "values".
  *
  * As in `structuredClone`, a view carries its whole buffer, so that offset and length survive and views
  * of one buffer still share it. Unlike there, a Node `Buffer` carries only its own bytes (a small one is a
@@ -8,16 +9,19 @@
  * Kinds are determined by internal slots, and sizes are read through the intrinsic getters, so neither a
  * subclass nor a proxy can run code or fake them.
  */
-import { Map, structuredClone } from "../../builtins.ts";
 import { align8Large } from "../../memory/align.ts";
 import type { Memory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
+import type { Decoder } from "../decoder.ts";
+import type { Encoder } from "../encoder.ts";
+import { MAX_EMBEDDED_BYTES } from "../support/attachments.ts";
 import {
   bufferIsDetached,
+  bufferIsResizable,
   bufferLength,
   bytesOf,
-  getterOf,
   isThere,
+  sharedIsGrowable,
   typedArrayBuffer,
   typedArrayBytes,
   typedArrayLength,
@@ -25,20 +29,12 @@ import {
   typedArrayOffset,
 } from "../support/intrinsics.ts";
 import { inherits } from "../support/prototypes.ts";
-import type { Reader } from "../reader.ts";
-import type { Writer } from "../writer.ts";
-import { BUFFER, BYTES, RESIZABLE, TRACKING, VALUE_HEADER_BYTES, VIEW } from "../tags.ts";
+import { BUFFER, BYTES, REF_BUFFER, TRACKING, VALUE_HEADER_BYTES, VIEW } from "../tags.ts";
 
-type ViewConstructor = new (
-  buffer: ArrayBufferLike,
-  byteOffset: number,
-  length?: number,
-) => ArrayBufferView;
-
-interface ViewKind {
-  readonly bytesPerElement: number;
-  readonly construct: ViewConstructor;
-}
+type ViewConstructor = {
+  readonly BYTES_PER_ELEMENT?: number;
+  new (buffer: ArrayBufferLike, byteOffset: number, length?: number): ArrayBufferView;
+};
 
 /** Names by kind. The index is the encoded kind, so only append. */
 const KIND_NAMES: readonly string[] =
@@ -47,60 +43,59 @@ const KIND_NAMES: readonly string[] =
 
 const UINT8_ARRAY = 0;
 const NODE_BUFFER = 1;
-const DATA_VIEW = 2;
+export const DATA_VIEW = 2;
 
-/** Kinds by index; undefined if this runtime lacks the class. */
-const KINDS: (ViewKind | undefined)[] = [];
-const KIND_OF_NAME: Map<string, number> = new Map();
-for (const [kind, name] of KIND_NAMES.entries()) {
-  const classes = globalThis as unknown as Record<string, ViewConstructor | undefined>;
-  const construct = classes[name];
-  const bytes = (construct as { BYTES_PER_ELEMENT?: number } | undefined)?.BYTES_PER_ELEMENT ?? 1;
-  KINDS.push(construct && { bytesPerElement: bytes, construct });
-  KIND_OF_NAME.set(name, kind);
+/** Classes by kind; undefined if this runtime lacks the class. */
+const KINDS: (ViewConstructor | undefined)[] = [];
+for (const name of KIND_NAMES) {
+  KINDS.push((globalThis as unknown as Record<string, ViewConstructor | undefined>)[name]);
+}
+
+/** Bytes of an element of a view of this kind. */
+export function elementBytes(kind: number): number {
+  return kind === NODE_BUFFER ? 1 : KINDS[kind]?.BYTES_PER_ELEMENT ?? 1;
 }
 
 const { getPrototypeOf } = Object;
 const Uint8ArrayPrototype = Uint8Array.prototype;
-const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
-const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");
-const dataViewLength = getterOf<number>(DataView.prototype, "byteLength");
-const bufferMaximum = getterOf<number>(ArrayBuffer.prototype, "maxByteLength");
-const bufferIsResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
-const sharedIsGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
-const sharedLength = getterOf<number>(SharedArrayBuffer.prototype, "byteLength");
 
-/** The part of a writer that is needed to write the bytes of a whole buffer. */
-export type BytesWriter = Pick<Writer, "room" | "i32" | "f64" | "u8">;
+/** What writes the bytes of a whole buffer. `room` may replace the memory. */
+export interface BytesWriter {
+  readonly memory: Memory;
+  room(at: number, bytes: number): number;
+}
 
 /** Bytes before a buffer's content. */
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
-/**
- * Larger buffers are copied once and the copy is transferred through the port, while the ring would need
- * one copy in and another out. Up to this size the message costs more than the second copy.
- */
-export const MAX_EMBEDDED_BYTES: number = 64 * 1024 - 1;
 
-/** Writes an ArrayBuffer that was not written before. */
-export function writeBuffer(writer: Writer, buffer: ArrayBuffer, from: number): number {
-  if (bufferIsDetached.call(buffer)) throw writer.refuse(buffer, "it is detached");
+/** Writes an ArrayBuffer that was not written before; -1: it is resizable. */
+export function writeBuffer(encoder: Encoder, buffer: ArrayBuffer, from: number): number {
+  if (bufferIsDetached.call(buffer)) throw encoder.refuse(buffer, "it is detached");
+  if (encoder.attachments.isMoving(buffer)) return encoder.attach(buffer, from, true);
+  if (bufferIsResizable.call(buffer)) return -1;
   const length = bufferLength.call(buffer);
-  if (writer.isTransferred(buffer)) return writer.moved(buffer, from);
-  const isResizable = bufferIsResizable.call(buffer);
-  if (length > writer.maxEmbeddedBytes) {
-    writer.countCopied(length, from);
-    const copy = isResizable
-      ? structuredClone(buffer)
-      : writer.access.bytes.copy(buffer, 0, length);
-    return writer.attach(copy, from, true);
+  if (length > encoder.maxEmbeddedBytes) {
+    encoder.countCopied(length, from);
+    return encoder.attach(encoder.access.bytes.copy(buffer, 0, length), from, true);
   }
-  const headerBytes = isResizable ? HEADER_BYTES + 8 : HEADER_BYTES;
-  const at = writer.room(from, headerBytes + align8Large(length));
-  writer.i32[at >> 2] = isResizable ? BUFFER | RESIZABLE : BUFFER;
-  writer.f64[(at >> 3) + 1] = length;
-  if (isResizable) writer.f64[(at >> 3) + 2] = bufferMaximum.call(buffer);
-  if (length > 0) writer.u8.set(new Uint8Array(buffer, 0, length), at + headerBytes);
-  return at + headerBytes + align8Large(length);
+  return writeBytes(encoder, BUFFER, new Uint8Array(buffer, 0, length), length, from);
+}
+
+/** Writes the first word, a length and bytes. */
+function writeBytes(
+  writer: BytesWriter,
+  word: number,
+  bytes: Uint8Array,
+  length: number,
+  from: number,
+): number {
+  const end = from + HEADER_BYTES + align8Large(length);
+  writer.room(from, end - from);
+  const { i32, f64, u8 } = writer.memory;
+  i32[from >> 2] = word;
+  f64[(from >> 3) + 1] = length;
+  u8.set(bytes, from + HEADER_BYTES);
+  return end;
 }
 
 /** Like `instanceof`, but runs no trap of a proxy in the view's prototype chain. */
@@ -112,9 +107,13 @@ function isNodeBuffer({ bytes, kinds }: CodecAccess, view: object): boolean {
     inherits(kinds, prototype, (parent) => parent === bufferPrototype);
 }
 
-/** The kind of a typed array of this name, or undefined. Runs no user code. */
-function kindOf(access: CodecAccess, view: object, name: string): number | undefined {
-  if (name !== "Uint8Array") return KIND_OF_NAME.get(name);
+/** The kind of a typed array of this name, or -1. Runs no user code. */
+export function kindOf(
+  access: CodecAccess,
+  view: object,
+  name: string | undefined,
+): number {
+  if (name !== "Uint8Array") return name === undefined ? -1 : KIND_NAMES.indexOf(name);
   return isNodeBuffer(access, view) ? NODE_BUFFER : UINT8_ARRAY;
 }
 
@@ -135,13 +134,9 @@ export function bytesAt(
   return { start, end: start + f64[(at >> 3) + (isView ? 2 : 1)]! };
 }
 
-/** Size of `buffer` if it is unshared, of fixed size, small enough to embed, and `view` covers all of it; otherwise 0. */
-function wholeBytes(
-  { kinds }: CodecAccess,
-  view: object,
-  buffer: ArrayBufferLike,
-  most: number,
-): number {
+/** Size of `view`, a typed array, if it covers all of a buffer that is unshared, of fixed size and at most so large; otherwise 0. */
+function wholeBytes({ kinds }: CodecAccess, view: object, most: number): number {
+  const buffer = typedArrayBuffer.call(view);
   if (!kinds.isArrayBuffer(buffer) || bufferIsResizable.call(buffer)) return 0;
   const bytes = bufferLength.call(buffer);
   return bytes <= most && typedArrayBytes.call(view) === bytes ? bytes : 0;
@@ -159,13 +154,11 @@ export class WholeBuffers {
 
   /** Bytes that the view takes; -1 for any other view, which `write` does not accept. Runs no user code. */
   roomFor(view: object): number {
-    const name = typedArrayName.call(view);
-    if (name === undefined) return -1;
-    const kind = kindOf(this.#access, view, name);
-    if (kind === undefined) return -1;
+    const kind = kindOf(this.#access, view, typedArrayName.call(view));
+    if (kind < 0) return -1;
     const bytes = kind === NODE_BUFFER
       ? typedArrayLength.call(view)
-      : wholeBytes(this.#access, view, typedArrayBuffer.call(view), MAX_EMBEDDED_BYTES);
+      : wholeBytes(this.#access, view, MAX_EMBEDDED_BYTES);
     // With 0 bytes the view may be detached or out of bounds.
     if (bytes === 0 || bytes > MAX_EMBEDDED_BYTES) return -1;
     this.#kind = kind;
@@ -179,63 +172,6 @@ export class WholeBuffers {
   }
 }
 
-/** A view and the part of its buffer that it covers: `length` elements. */
-interface Part {
-  readonly kind: number;
-  readonly view: ArrayBufferView;
-  readonly buffer: ArrayBufferLike;
-  readonly offset: number;
-  readonly length: number;
-}
-
-const GONE = "its buffer is detached or too small for it";
-
-/** Writes a typed array, DataView or Node Buffer. */
-export function writeView(writer: Writer, view: ArrayBufferView, from: number): number {
-  const seen = writer.seenAt(view, from);
-  if (seen >= 0) return writer.ref(seen, from);
-  const name = typedArrayName.call(view);
-  if (name === undefined) return writeDataView(writer, view, from);
-  const { access } = writer;
-  const buffer = typedArrayBuffer.call(view);
-  const length = typedArrayLength.call(view);
-  const kind = kindOf(access, view, name);
-  if (kind === undefined) throw writer.refuse(view, `heddle does not know ${name}`);
-  const bytes = kind === NODE_BUFFER
-    ? 0
-    : wholeBytes(access, view, buffer, writer.maxEmbeddedBytes);
-  if (bytes > 0 && !writer.isTransferred(buffer)) {
-    return writer.bufferSeenAt(buffer, from) < 0
-      ? writeOwnBytes(writer, kind, view, from, bytes)
-      : writePart(writer, { kind, view, buffer, offset: 0, length }, from);
-  }
-  if (length === 0 && !isThere(view)) throw writer.refuse(view, GONE);
-  const part: Part = { kind, view, buffer, offset: typedArrayOffset.call(view), length };
-  return kind === NODE_BUFFER && !writer.isTransferred(buffer)
-    ? writeNodeBuffer(writer, part, from)
-    : writePart(writer, part, from);
-}
-
-function writeDataView(writer: Writer, view: ArrayBufferView, from: number): number {
-  const buffer = dataViewBuffer.call(view);
-  let part: Part;
-  try {
-    const offset = dataViewOffset.call(view);
-    part = { kind: DATA_VIEW, view, buffer, offset, length: dataViewLength.call(view) };
-  } catch {
-    throw writer.refuse(view, GONE);
-  }
-  return writePart(writer, part, from);
-}
-
-function writeNodeBuffer(writer: Writer, part: Part, from: number): number {
-  const { kind, view, buffer, offset, length } = part;
-  if (length <= writer.maxEmbeddedBytes) return writeOwnBytes(writer, kind, view, from, length);
-  writer.countCopied(length, from);
-  const copy = writer.access.bytes.copy(buffer, offset, length);
-  return writer.attach(copy, writeViewHeader(writer, kind, 0, length, from), true);
-}
-
 function writeOwnBytes(
   writer: BytesWriter,
   kind: number,
@@ -243,128 +179,111 @@ function writeOwnBytes(
   from: number,
   length: number,
 ): number {
-  const at = writer.room(from, HEADER_BYTES + align8Large(length));
-  writer.i32[at >> 2] = BYTES | (kind << 8);
-  writer.f64[(at >> 3) + 1] = length;
   const bytes = kind === UINT8_ARRAY ? view as Uint8Array : bytesOf(view, length);
-  writer.u8.set(bytes, at + HEADER_BYTES);
-  return at + HEADER_BYTES + align8Large(length);
+  return writeBytes(writer, BYTES | (kind << 8), bytes, length, from);
 }
 
-function writePart(writer: Writer, part: Part, from: number): number {
-  const { kind, view, buffer, offset, length } = part;
-  const tracking = isTracking(writer, part);
-  // Only the runtime knows whether a view of growable shared memory follows its growth.
-  if (tracking === undefined) return writer.attach(view, from, false);
-  const word = kind | (tracking ? TRACKING >> 8 : 0);
-  return writer.value(buffer, writeViewHeader(writer, word, offset, length, from));
+/** The reason to refuse a view that is out of bounds. */
+export const GONE = "its buffer is detached or too small for it";
+
+/** Writes a typed array or Node Buffer; -1: its buffer may change its length, or it is a DataView. */
+export function writeView(encoder: Encoder, view: ArrayBufferView, from: number): number {
+  const name = typedArrayName.call(view);
+  if (name === undefined) return -1;
+  const { access, attachments, seen } = encoder;
+  const kind = kindOf(access, view, name);
+  if (kind < 0) throw encoder.refuse(view, `heddle does not know ${name}`);
+  const buffer = typedArrayBuffer.call(view);
+  const isBuffer = kind === NODE_BUFFER && !attachments.isMoving(buffer);
+  const hasFixedLength = access.kinds.isArrayBuffer(buffer)
+    ? !bufferIsResizable.call(buffer)
+    : !sharedIsGrowable.call(buffer);
+  if (!isBuffer && !hasFixedLength) return -1;
+  const before = seen.visit(view, from);
+  if (before >= 0) return encoder.ref(before, from);
+  const bytes = isBuffer ? 0 : wholeBytes(access, view, encoder.maxEmbeddedBytes);
+  if (
+    bytes > 0 && !attachments.isMoving(buffer) && seen.visit(buffer, from + REF_BUFFER) < 0
+  ) return writeOwnBytes(encoder, kind, view, from, bytes);
+  const length = typedArrayLength.call(view);
+  if (length === 0 && !isThere(view)) throw encoder.refuse(view, GONE);
+  const offset = typedArrayOffset.call(view);
+  if (!isBuffer) return writePart(encoder, kind, offset, length, buffer, from);
+  if (length <= encoder.maxEmbeddedBytes) return writeOwnBytes(encoder, kind, view, from, length);
+  encoder.countCopied(length, from);
+  const copy = access.bytes.copy(buffer, offset, length);
+  return encoder.attach(copy, writeHeader(encoder, kind, 0, length, from), true);
 }
 
-/** Writes a VIEW except its buffer, which follows. */
-function writeViewHeader(
-  writer: Writer,
-  kindAndFlags: number,
+/** Writes a view and its buffer. `kind`: and flags. */
+export function writePart(
+  encoder: Encoder,
+  kind: number,
+  offset: number,
+  length: number,
+  buffer: ArrayBufferLike,
+  from: number,
+): number {
+  return encoder.value(buffer, writeHeader(encoder, kind, offset, length, from));
+}
+
+function writeHeader(
+  encoder: Encoder,
+  kind: number,
   offset: number,
   length: number,
   from: number,
 ): number {
-  const at = writer.room(from, VALUE_HEADER_BYTES + 16);
-  writer.i32[at >> 2] = VIEW | (kindAndFlags << 8);
-  writer.f64[(at >> 3) + 1] = offset;
-  writer.f64[(at >> 3) + 2] = length;
-  return at + VALUE_HEADER_BYTES + 16;
+  encoder.room(from, VALUE_HEADER_BYTES + 16);
+  encoder.f64[(from >> 3) + 2] = length;
+  return encoder.double(VIEW | (kind << 8), offset, from) + 8;
 }
 
-/** Whether the view tracks the length of its buffer. Undefined if this cannot be determined. */
-function isTracking(
-  writer: Writer,
-  { kind, view, buffer, offset, length }: Part,
-): boolean | undefined {
-  const endOfNext = offset + (length + 1) * (KINDS[kind]?.bytesPerElement ?? 1);
-  if (writer.access.kinds.isSharedArrayBuffer(buffer)) {
-    const isOpen = sharedIsGrowable.call(buffer) && endOfNext > sharedLength.call(buffer);
-    return isOpen ? undefined : false;
-  }
-  return bufferIsResizable.call(buffer) && endOfNext > bufferLength.call(buffer) &&
-    followsItsBuffer(view, offset);
-}
-
-/** Resizes the buffer of a clone of the view, since no property shows whether a view tracks its buffer. */
-function followsItsBuffer(view: ArrayBufferView, offset: number): boolean {
-  const copy = structuredClone(view);
-  const buffer = copy.buffer as ArrayBuffer;
-  if (copy.byteLength === 0) {
-    buffer.resize(buffer.maxByteLength);
-    return copy.byteLength > 0;
-  }
-  buffer.resize(offset);
-  try {
-    // A view of fixed length is now out of bounds: a DataView throws, a typed array has offset 0.
-    return copy.byteOffset === offset && (typedArrayName.call(copy) === undefined || isThere(copy));
-  } catch {
-    return false;
-  }
-}
-
-/** Reads a BUFFER at `at`, whose first word is `word`. */
-export function readBuffer(reader: Reader, at: number, word: number): ArrayBuffer {
-  const isResizable = (word & RESIZABLE) !== 0;
-  const start = at + (isResizable ? HEADER_BYTES + 8 : HEADER_BYTES);
-  const length = reader.size(at, start);
-  reader.next = start + align8Large(length);
-  if (!isResizable) {
-    return reader.access.bytes.copyOut(reader.u8, start, start + length).buffer;
-  }
-  const maximum = reader.f64[(at >> 3) + 2]!;
-  if (!Number.isSafeInteger(maximum) || maximum < length) throw reader.corrupt("maximum", at);
-  const buffer = reader.resizable(length, maximum);
-  new Uint8Array(buffer).set(reader.u8.subarray(start, start + length));
-  return buffer;
+/** Reads a BUFFER at `at`. */
+export function readBuffer(decoder: Decoder, at: number): ArrayBuffer {
+  const start = at + HEADER_BYTES;
+  const length = decoder.size(at, start);
+  return decoder.access.bytes.copyOut(decoder.u8, start, start + length).buffer;
 }
 
 /** Reads BYTES at `at`, whose first word is `word`. */
-export function readBytes(reader: Reader, at: number, word: number): ArrayBufferView {
+export function readBytes(decoder: Decoder, at: number, word: number): ArrayBufferView {
   const kind = (word >> 8) & 0xff;
   const start = at + HEADER_BYTES;
-  const length = reader.size(at, start);
-  reader.next = start + align8Large(length);
-  const { bytes } = reader.access;
-  const copy = bytes.copyOut(reader.u8, start, start + length);
+  const length = decoder.size(at, start);
+  const { bytes } = decoder.access;
+  const copy = bytes.copyOut(decoder.u8, start, start + length);
   if (kind === UINT8_ARRAY) return copy;
   if (kind === NODE_BUFFER) return bytes.toBuffer(copy.buffer);
-  const { construct, bytesPerElement } = kindAt(reader, kind, at);
-  if (length % bytesPerElement !== 0) throw reader.corrupt(`length ${length}`, at);
-  return new construct(copy.buffer, 0, length / bytesPerElement);
+  if (length % elementBytes(kind) !== 0) throw decoder.corrupt(`length ${length}`, at);
+  return new (classOf(decoder, kind, at))(copy.buffer, 0, length / elementBytes(kind));
 }
 
 /** Reads VIEW at `at`, whose first word is `word`. */
-export function readView(reader: Reader, at: number, word: number): ArrayBufferView {
-  reader.check(at, VALUE_HEADER_BYTES + 16);
+export function readView(decoder: Decoder, at: number, word: number): ArrayBufferView {
+  decoder.check(at, VALUE_HEADER_BYTES + 16);
   const kind = (word >> 8) & 0xff;
-  const found = kind === NODE_BUFFER ? undefined : kindAt(reader, kind, at);
-  const bytesPerElement = found?.bytesPerElement ?? 1;
-  const offset = reader.f64[(at >> 3) + 1]!;
-  const length = reader.f64[(at >> 3) + 2]!;
-  const buffer = reader.value(at + VALUE_HEADER_BYTES + 16);
-  const { kinds, bytes } = reader.access;
+  const offset = decoder.f64[(at >> 3) + 1]!;
+  const length = decoder.f64[(at >> 3) + 2]!;
+  const buffer = decoder.value(at + VALUE_HEADER_BYTES + 16);
+  const { kinds, bytes } = decoder.access;
+  const bytesEach = elementBytes(kind);
   const isBuffer = kinds.isArrayBuffer(buffer) || kinds.isSharedArrayBuffer(buffer);
   if (
     !isBuffer || !Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 ||
-    length < 0 || offset + length * bytesPerElement > buffer.byteLength ||
-    offset % bytesPerElement !== 0
+    length < 0 || offset + length * bytesEach > buffer.byteLength || offset % bytesEach !== 0
   ) {
-    throw reader.corrupt(`view of ${length} elements at byte ${offset}`, at);
+    throw decoder.corrupt(`view of ${length} elements at byte ${offset}`, at);
   }
-  if (found === undefined) {
+  if (kind === NODE_BUFFER) {
     return bytes.toBuffer(buffer as ArrayBuffer).subarray(offset, offset + length);
   }
-  return (word & TRACKING) === 0
-    ? new found.construct(buffer, offset, length)
-    : new found.construct(buffer, offset);
+  const View = classOf(decoder, kind, at);
+  return (word & TRACKING) === 0 ? new View(buffer, offset, length) : new View(buffer, offset);
 }
 
-function kindAt(reader: Reader, kind: number, at: number): ViewKind {
+function classOf(decoder: Decoder, kind: number, at: number): ViewConstructor {
   const found = KINDS[kind];
-  if (found === undefined || kind === NODE_BUFFER) throw reader.corrupt(`view kind ${kind}`, at);
+  if (found === undefined || kind === NODE_BUFFER) throw decoder.corrupt(`view kind ${kind}`, at);
   return found;
 }

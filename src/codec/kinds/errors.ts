@@ -14,7 +14,6 @@ import {
   Map,
   RangeError,
   ReferenceError,
-  Set,
   SuppressedError,
   SyntaxError,
   TypeError,
@@ -22,20 +21,11 @@ import {
 } from "../../builtins.ts";
 import { errorClasses, PayloadTooLargeError } from "../../errors.ts";
 import { errorsOfEntries } from "../../heddle-error.ts";
-import type { CodecAccess } from "../../runtimes/runtime.ts";
+import type { Decoder } from "../decoder.ts";
+import type { Encoder } from "../encoder.ts";
 import { defineValue, ownValue } from "../support/own-property.ts";
-import type { Reader } from "../reader.ts";
-import type { Writer } from "../writer.ts";
-import {
-  ARRAY,
-  ERROR,
-  HAS_CAUSE,
-  HAS_ERRORS,
-  HAS_SUPPRESSED,
-  REFERENCED,
-  UNDEFINED,
-  VALUE_HEADER_BYTES,
-} from "../tags.ts";
+import { isStackOverflow } from "../support/stack-overflow.ts";
+import { ARRAY, ERROR, HIDDEN_SHIFT, UNDEFINED, VALUE_HEADER_BYTES } from "../tags.ts";
 
 /** The classes that structured clone distinguishes. */
 const BUILT_IN: Readonly<Record<string, ErrorConstructor>> = {
@@ -63,34 +53,27 @@ const ERROR_CLASS = Symbol.for("heddle.error");
 
 /** Values nested deeper within errors are omitted, so that long cause chains do not overflow the stack. */
 export const MAX_ERROR_DEPTH = 500;
+/** Limit for prototype chains, which a proxy can make endless. */
+const MAX_PROTOTYPES = 100;
 
 const { hasOwn, setPrototypeOf } = Object;
 
-/** Fields of every error; all other own enumerable keys are sent as properties. */
-const FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause"]);
+/** Properties that are not enumerable, of every error and of some classes. */
+const CAUSE: readonly string[] = ["cause"];
+const HIDDEN: Readonly<Record<string, readonly string[]>> = {
+  AggregateError: ["cause", "errors"],
+  SuppressedError: ["cause", "error", "suppressed"],
+};
 
 /** Whether `value` is an error of any realm, or a DOMException. */
 export function isError(value: unknown): value is Error {
   if (typeof value !== "object" || value === null) return false;
-  try {
-    return value instanceof Error || value instanceof DOMException ||
-      Object.prototype.toString.call(value) === "[object Error]";
-  } catch {
-    return false; // a proxy whose traps throw
-  }
-}
-
-/** Start of the RangeError message of V8 and JavaScriptCore. */
-const STACK_OVERFLOW = "Maximum call stack size exceeded";
-/** SpiderMonkey (Firefox) has a class for it. */
-const { InternalError } = globalThis as { readonly InternalError?: ErrorConstructor };
-const TOO_MUCH_RECURSION = "too much recursion";
-
-export function isStackOverflow(error: unknown): boolean {
-  // Not by a pattern, since matching one needs stack space too.
-  if (error instanceof RangeError) return error.message.startsWith(STACK_OVERFLOW);
-  return InternalError !== undefined && error instanceof InternalError &&
-    error.message.startsWith(TOO_MUCH_RECURSION);
+  return tryTo(
+    () =>
+      value instanceof Error || value instanceof DOMException ||
+      Object.prototype.toString.call(value) === "[object Error]",
+    false,
+  );
 }
 
 /** Text for any value, errors by their message. Never throws. */
@@ -101,64 +84,58 @@ export function textOf(value: unknown): string {
   );
 }
 
+/** Writes an error as a top-level value, whatever its internal slots are. */
+export function writeThrown(encoder: Encoder, error: Error, from: number): number {
+  const { seen } = encoder;
+  seen.visit(error, from);
+  seen.current = seen.count - 1;
+  encoder.depth++;
+  return writeError(encoder, error, from);
+}
+
 /** Writes an error that was not written before. Runs its getters and ignores their errors. */
-export function writeError(writer: Writer, error: Error, from: number): number {
+export function writeError(encoder: Encoder, error: Error, from: number): number {
   const type = typeOf(error);
   const name = read(error, "name");
   const message = read(error, "message");
   const stack = read(error, "stack");
-  let at = writer.header(ERROR, 0, from);
-  at = writer.value(type, at);
-  at = writer.value(typeof name === "string" && name !== type ? name : undefined, at);
-  at = writer.value(typeof message === "string" ? message : "", at);
-  at = writer.value(typeof stack === "string" ? stack : undefined, at);
-  let flags = 0;
-  if (tryTo(() => hasOwn(error, "cause"), false)) {
-    const end = writeIfCloneable(writer, read(error, "cause"), at);
-    if (end !== NOT_CLONED) {
-      flags |= HAS_CAUSE;
-      at = end;
-    }
-  }
-  if (type === "AggregateError") {
-    flags |= HAS_ERRORS;
-    const errors = read(error, "errors");
-    at = writeErrors(writer, tryTo(() => Array.isArray(errors) ? [...errors] : [], []), at);
-  }
-  if (type === "SuppressedError") {
-    flags |= HAS_SUPPRESSED;
-    at = writeErrors(writer, [read(error, "error"), read(error, "suppressed")], at);
-  }
-  let properties = 0;
-  for (const key of tryTo(() => Object.keys(error), [])) {
-    if (isField(key, type, name)) continue;
-    const mark = writer.mark();
+  const isNamed = typeof name === "string";
+  let at = encoder.header(ERROR, 0, from);
+  at = encoder.value(type, at);
+  at = encoder.value(isNamed && name !== type ? name : undefined, at);
+  at = encoder.value(typeof message === "string" ? message : "", at);
+  at = encoder.value(typeof stack === "string" ? stack : undefined, at);
+  const hidden = HIDDEN[type] ?? CAUSE;
+  const fields = [...hidden, "message", "stack", ...(isNamed ? ["name"] : [])];
+  const others = tryTo(() => Object.keys(error), []).filter((key) => !fields.includes(key));
+  let [hiddenCount, count] = [0, 0];
+  for (const key of [...hidden, ...others]) {
+    if (key === "cause" && !tryTo(() => hasOwn(error, key), false)) continue;
+    const mark = encoder.mark();
     const value = key === "name" ? name : read(error, key);
-    const end = writeIfCloneable(writer, value, writer.value(key, at));
-    if (end === NOT_CLONED) writer.rewind(mark); // the key as well
+    const start = encoder.value(key, at);
+    const end = key === "errors" && hidden.includes(key)
+      ? writeErrors(encoder, value, start)
+      : writeIfCloneable(encoder, value, start);
+    if (end === NOT_CLONED) encoder.rewind(mark); // the key as well
     else {
-      properties++;
+      if (hidden.includes(key)) hiddenCount++;
+      count++;
       at = end;
     }
   }
   const word = from >> 2;
-  writer.i32[word]! |= flags;
-  writer.i32[word + 1] = properties;
+  encoder.i32[word]! |= hiddenCount << HIDDEN_SHIFT;
+  encoder.i32[word + 1] = count;
   return at;
 }
 
-/** Whether a property has been written as one of the error's fields. */
-function isField(key: string, type: string, name: unknown): boolean {
-  if (key === "errors") return type === "AggregateError";
-  if (key === "error" || key === "suppressed") return type === "SuppressedError";
-  return FIELDS.has(key) && (key !== "name" || typeof name === "string");
-}
-
-function writeErrors(writer: Writer, errors: readonly unknown[], from: number): number {
-  let at = writer.header(ARRAY, errors.length, from);
-  for (const error of errors) {
-    const end = writeIfCloneable(writer, error, at);
-    at = end === NOT_CLONED ? writer.tag(UNDEFINED, at) : end;
+function writeErrors(encoder: Encoder, errors: unknown, from: number): number {
+  const list = tryTo(() => Array.isArray(errors) ? [...errors as unknown[]] : [], []);
+  let at = encoder.header(ARRAY, list.length, from);
+  for (const error of list) {
+    const end = writeIfCloneable(encoder, error, at);
+    at = end === NOT_CLONED ? encoder.tag(UNDEFINED, at) : end;
   }
   return at;
 }
@@ -166,125 +143,84 @@ function writeErrors(writer: Writer, errors: readonly unknown[], from: number): 
 const NOT_CLONED = -1;
 
 /** Writes `value` if it can be cloned. Returns its end, or NOT_CLONED. */
-function writeIfCloneable(writer: Writer, value: unknown, at: number): number {
-  const mark = writer.mark();
+function writeIfCloneable(encoder: Encoder, value: unknown, at: number): number {
+  const mark = encoder.mark();
   if (mark.depth > MAX_ERROR_DEPTH) return NOT_CLONED;
-  const { mayMove } = writer;
-  writer.mayMove = false;
+  const { mayMove } = encoder;
+  encoder.mayMove = false;
   try {
-    return writer.value(value, at);
+    return encoder.value(value, at);
   } catch (error) {
     // A stack overflow may have interrupted any step, so the whole encoding fails.
     if (error instanceof PayloadTooLargeError || isStackOverflow(error)) throw error;
-    writer.rewind(mark);
+    encoder.rewind(mark);
     return NOT_CLONED;
   } finally {
-    writer.mayMove = mayMove;
+    encoder.mayMove = mayMove;
   }
 }
-
-/** On V8 assigning a stack costs 60 ns, defining it 480. On JavaScriptCore assigning makes it enumerable. */
-function findStackAssignable(): boolean {
-  const error = createError("Error", undefined, "");
-  error.stack = "";
-  return Object.getOwnPropertyDescriptor(error, "stack")?.enumerable === false;
-}
-
-/** Undefined until the first error is read. */
-let isStackAssignable: boolean | undefined;
 
 /** Reads ERROR at `at`, whose first word is `word`. */
-export function readError(reader: Reader, at: number, word: number): Error {
-  const properties = reader.count(at, 2 * VALUE_HEADER_BYTES);
-  const type = reader.value(at + VALUE_HEADER_BYTES);
-  const name = reader.value(reader.next);
-  const message = reader.value(reader.next);
-  const stack = reader.value(reader.next);
-  const isText = typeof type === "string" && typeof message === "string" &&
-    (name === undefined || typeof name === "string");
-  if (!isText) throw reader.corrupt("error", at);
-  // An error that contains itself must be created before its cause is read.
-  const isReferenced = (word & REFERENCED) !== 0;
-  const hasCause = (word & HAS_CAUSE) !== 0;
-  const options = hasCause && !isReferenced ? { cause: reader.value(reader.next) } : undefined;
-  const error = createBareError(reader.access, type, message) ??
-    createError(type, name, message, options);
+export function readError(decoder: Decoder, at: number, word: number): Error {
+  const count = decoder.count(at, 2 * VALUE_HEADER_BYTES);
+  const type = decoder.key(at + VALUE_HEADER_BYTES);
+  const name = decoder.value(decoder.next);
+  const message = decoder.key(decoder.next);
+  const stack = decoder.value(decoder.next);
+  if (name !== undefined && typeof name !== "string") throw decoder.corrupt("error", at);
+  // An error may contain itself, so it is created before its properties are read.
+  const error = createError(decoder, type, name, message);
   const prototype = ownPrototype(type);
   if (prototype !== undefined) setPrototypeOf(error, prototype);
-  if (isReferenced) reader.register(at, error);
-  isStackAssignable ??= findStackAssignable();
-  if (isStackAssignable && typeof stack === "string") error.stack = stack;
-  else defineValue(error, "stack", stack, false);
+  decoder.noted(at, word, error);
+  defineValue(error, "stack", stack, false);
   if (name !== undefined && error.name !== name) defineValue(error, "name", name, false);
-  if (hasCause && (isReferenced || !hasOwn(error, "cause"))) {
-    defineValue(error, "cause", isReferenced ? reader.value(reader.next) : options!.cause, false);
+  const hidden = (word >>> HIDDEN_SHIFT) & 7;
+  for (let property = 0; property < count; property++) {
+    const key = decoder.key(decoder.next);
+    defineValue(error, key, decoder.value(decoder.next), property >= hidden);
   }
-  if ((word & HAS_ERRORS) !== 0) defineValue(error, "errors", reader.value(reader.next), false);
-  if ((word & HAS_SUPPRESSED) !== 0) {
-    const both = reader.value(reader.next);
-    if (!Array.isArray(both)) throw reader.corrupt("error", at);
-    defineValue(error, "error", both[0], false);
-    defineValue(error, "suppressed", both[1], false);
-  }
-  for (let property = 0; property < properties; property++) {
-    const key = reader.key(reader.next);
-    defineValue(error, key, reader.value(reader.next), true);
-  }
-  return error;
-}
-
-function createBareError(access: CodecAccess, type: string, message: string): Error | undefined {
-  const isBuiltIn = hasOwn(BUILT_IN, type);
-  if (!isBuiltIn && ownPrototype(type) === undefined) return undefined;
-  const error = access.errors.bare(isBuiltIn ? BUILT_IN[type]! : Error);
-  if (error !== undefined) error.message = message;
   return error;
 }
 
 /** Creates the error without recording a stack (8 µs each on V8), since it gets the sender's. */
 function createError(
+  { access }: Decoder,
   type: string,
   name: string | undefined,
   message: string,
-  options?: ErrorOptions,
 ): Error {
+  const isBuiltIn = hasOwn(BUILT_IN, type);
+  const bare = isBuiltIn || ownPrototype(type) !== undefined
+    ? access.errors.bare(isBuiltIn ? BUILT_IN[type]! : Error)
+    : undefined;
+  if (bare !== undefined) {
+    bare.message = message;
+    return bare;
+  }
   const settings = Error as { stackTraceLimit?: number | undefined };
   const limit = settings.stackTraceLimit;
+  // Not 0, for which V8 records an empty one, at 80 ns. It may be frozen.
+  const set = (value: number | undefined) => tryTo(() => settings.stackTraceLimit = value, 0);
+  set(undefined);
   try {
-    settings.stackTraceLimit = undefined; // not 0, for which V8 records an empty one, at 80 ns
-  } catch {
-    return construct(type, name, message, options); // frozen
-  }
-  try {
-    return construct(type, name, message, options);
+    if (type === "AggregateError") return new AggregateError([], message);
+    if (type === "SuppressedError" && SuppressedError !== undefined) {
+      return new SuppressedError(undefined, undefined, message);
+    }
+    if (type === "DOMException") {
+      return new DOMException(message, name ?? "Error") as unknown as Error;
+    }
+    return new (isBuiltIn ? BUILT_IN[type]! : Error)(message);
   } finally {
-    settings.stackTraceLimit = limit!;
+    set(limit);
   }
-}
-
-function construct(
-  type: string,
-  name: string | undefined,
-  message: string,
-  options: ErrorOptions | undefined,
-): Error {
-  if (type === "AggregateError") return new AggregateError([], message, options);
-  if (type === "SuppressedError" && SuppressedError !== undefined) {
-    return new SuppressedError(undefined, undefined, message);
-  }
-  if (type === "DOMException") {
-    return new DOMException(message, name ?? "Error") as unknown as Error;
-  }
-  const constructor = hasOwn(BUILT_IN, type) ? BUILT_IN[type]! : Error;
-  return new constructor(message, options);
 }
 
 const TYPE_OF_PROTOTYPE: Map<object, string> = new Map();
-for (const [type, { prototype }] of Object.entries({ ...BUILT_IN, AggregateError, DOMException })) {
-  TYPE_OF_PROTOTYPE.set(prototype as object, type);
-}
-if (SuppressedError !== undefined) {
-  TYPE_OF_PROTOTYPE.set(SuppressedError.prototype, "SuppressedError");
+const NAMED = { ...BUILT_IN, AggregateError, DOMException, SuppressedError };
+for (const [type, named] of Object.entries(NAMED)) {
+  if (named !== undefined) TYPE_OF_PROTOTYPE.set(named.prototype as object, type);
 }
 for (const [name, { prototype }] of Object.entries(errorClasses)) {
   TYPE_OF_PROTOTYPE.set(prototype, OWN_PREFIX + name);
@@ -296,15 +232,13 @@ export function isDOMExceptionPrototype(object: object): boolean {
     ownValue(object, Symbol.toStringTag) === "DOMException";
 }
 
-/** Limit for prototype chains, which a proxy can make endless. */
-const MAX_PROTOTYPES = 100;
-
 function typeOf(error: Error): string {
   const type = tryTo(() => typeOfPrototypes(error), "Error");
   if (type !== undefined) return type;
   const name = read(error, "name"); // from another realm
-  if (name === "AggregateError" || name === "SuppressedError") return name;
-  return typeof name === "string" && hasOwn(BUILT_IN, name) ? name : "Error";
+  return typeof name === "string" && (hasOwn(BUILT_IN, name) || hasOwn(HIDDEN, name))
+    ? name
+    : "Error";
 }
 
 function typeOfPrototypes(error: Error): string | undefined {

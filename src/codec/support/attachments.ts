@@ -4,7 +4,12 @@
  */
 import { Set } from "../../builtins.ts";
 import type { Departure } from "../../realm/handles.ts";
-import type { WriterMark } from "../writer.ts";
+
+/**
+ * Larger buffers are copied once and the copy is transferred through the port, while the ring would need
+ * one copy in and another out. Up to this size the message costs more than the second copy.
+ */
+export const MAX_EMBEDDED_BYTES: number = 64 * 1024 - 1;
 
 export class Attachments {
   readonly #objects: unknown[] = [];
@@ -25,10 +30,12 @@ export class Attachments {
     return this.#objects.length;
   }
 
+  /** `isMoved`: it is transferred. */
   add(object: unknown, isMoved: boolean): void {
     this.isEmpty = false;
     this.#objects.push(object);
     if (isMoved) this.#transfer.push(object);
+    if (this.#moving?.delete(object) === true) (this.#moved ??= new Set()).add(object);
   }
 
   /** A part counts as being on its way from here on. */
@@ -52,13 +59,6 @@ export class Attachments {
 
   isMoving(object: unknown): boolean {
     return this.#moving?.has(object) === true;
-  }
-
-  /** Adds an object that was marked for transfer. */
-  move(object: unknown): void {
-    this.#moving!.delete(object);
-    (this.#moved ??= new Set()).add(object);
-    this.add(object, true);
   }
 
   /** Whether an object of the caller is transferred. The encoder's copies are transferred only for speed. */
@@ -88,10 +88,10 @@ export class Attachments {
     this.isEmpty = this.#objects.length === 0 && this.#moving === undefined;
   }
 
-  /** Drops all attachments added since `mark`. */
-  rewind({ attachments }: WriterMark): void {
+  /** Drops all but the first `count`. */
+  rewind(count: number): void {
     // The dropped objects may include copies of large buffers, which are at the end of the transfer list.
-    while (this.#objects.length > attachments) {
+    while (this.#objects.length > count) {
       const left = this.#objects.pop();
       if (this.#transfer.at(-1) === left) this.#transfer.pop();
       // It is still to be transferred.

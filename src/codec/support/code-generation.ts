@@ -1,7 +1,4 @@
-/**
- * Code generation from source text. The only user input in it are keys, quoted by `JSON.stringify`, so that
- * no key can inject code.
- */
+/** Code generation from source text. The only user input in it are keys, quoted by `JSON.stringify`, so that none can inject code. */
 import { JSON } from "../../builtins.ts";
 
 /**
@@ -9,13 +6,8 @@ import { JSON } from "../../builtins.ts";
  * code. Throws EvalError if code generation is forbidden.
  */
 export function evaluate<Made>(body: string, names: Readonly<Record<string, unknown>> = {}): Made {
-  const scope = `const { ${Object.keys(names).join(", ")} } = names;`;
+  const scope = `const { ${Object.keys(names).join()} } = names;`;
   return new Function("names", `"use strict";\n${scope}\n${body}`)(names) as Made;
-}
-
-/** A property of an object literal. A computed `__proto__` is an ordinary key. */
-export function property(key: string, value: string): string {
-  return `${key === "__proto__" ? `["__proto__"]` : JSON.stringify(key)}: ${value}`;
 }
 
 let isAllowed: boolean | undefined;
@@ -26,8 +18,13 @@ export function canCompile(): boolean {
     try {
       isAllowed = evaluate<boolean>("return true;");
     } catch {
-      isAllowed = false; // code generation is forbidden
+      isAllowed = false;
     }
   }
   return isAllowed;
+}
+
+/** A property of an object literal. A computed `__proto__` is an ordinary key. */
+export function property(key: string, value: string): string {
+  return `${key === "__proto__" ? `["__proto__"]` : JSON.stringify(key)}: ${value}`;
 }

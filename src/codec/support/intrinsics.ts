@@ -28,6 +28,8 @@ const typedArrayAt: (this: unknown, index: number) => unknown = TypedArray.at;
 
 export const bufferLength: Getter<number> = getterOf(ArrayBuffer.prototype, "byteLength");
 export const bufferIsDetached: Getter<boolean> = getterOf(ArrayBuffer.prototype, "detached");
+export const bufferIsResizable: Getter<boolean> = getterOf(ArrayBuffer.prototype, "resizable");
+export const sharedIsGrowable: Getter<boolean> = getterOf(SharedArrayBuffer.prototype, "growable");
 /** Throws TypeError for a buffer that cannot be detached. */
 export const transferBuffer: (this: ArrayBuffer) => ArrayBuffer = ArrayBuffer.prototype.transfer;
 

@@ -16,7 +16,7 @@ export function ownValue(object: object, key: PropertyKey): unknown {
 /** Defines a property that can be changed and deleted, like one made by assignment. */
 export function defineValue(
   object: object,
-  key: string,
+  key: PropertyKey,
   value: unknown,
   enumerable: boolean = true,
 ): void {
@@ -30,7 +30,7 @@ export function defineValue(
 }
 
 /** Sets an own property. Assigns if that creates an own property, which is faster, and defines it otherwise. */
-export function setOwn(object: object, key: string, value: unknown): void {
+export function setOwn(object: object, key: PropertyKey, value: unknown): void {
   if (key in object) defineValue(object, key, value);
-  else (object as Record<string, unknown>)[key] = value;
+  else (object as Record<PropertyKey, unknown>)[key] = value;
 }

@@ -1,7 +1,7 @@
 /** What went wrong while a value was read. */
 import { RangeError } from "../../builtins.ts";
 import { DataCloneError, HeddleError, PayloadTooLargeError, ProtocolError } from "../../errors.ts";
-import { isStackOverflow } from "../kinds/errors.ts";
+import { isStackOverflow } from "./stack-overflow.ts";
 
 /** Converts any exception to a coded error: nesting too deep for this thread's stack, or damage. */
 export function readFailure(error: unknown, bytes: number): unknown {

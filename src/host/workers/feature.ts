@@ -27,7 +27,8 @@ export interface PoolSize {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
-  readonly maxAbandonedThreads: number;
+  /** Undefined: as many as there are cores. */
+  readonly maxAbandonedThreads?: number;
 }
 
 /** How a lane ended. */
@@ -60,9 +61,8 @@ export interface WorkerEvents {
   /** A worker has woken the host; or the host a worker, if anybody wants to know. */
   readonly onWake: (worker: { readonly id: number }) => void;
   readonly onWoken: ((workerId: number) => void) | undefined;
-  onUnhandledRejection(workerId: number, error: Error): void;
-  /** A worker's code posted a message of its own. */
-  onMessage(workerId: number, message: unknown): void;
+  /** Dispatches an event of the pool. Unless a listener calls `preventDefault()`, prints `warning` if there is one, and returns true. */
+  emit(name: string, detail: object, warning?: string, cause?: unknown): boolean;
 }
 
 export interface SupervisorEvents extends WorkerEvents {
@@ -72,8 +72,6 @@ export interface SupervisorEvents extends WorkerEvents {
   onEnded(workerId: number, error: () => Error): void;
   /** `minThreads` workers are ready for the first time. */
   onReady(): void;
-  /** No further thread can start: the pool goes on with these, or on the host if it has none. */
-  onUnavailable(error: Error, threads: number): void;
   /** The pool has failed: every call is rejected from now on. */
   onFailed(error: Error): void;
   /** Rejects a call whose worker is gone. */
@@ -85,8 +83,6 @@ export interface SupervisorEvents extends WorkerEvents {
    * idempotent ones with retries left are retried, the others have been rejected.
    */
   onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
-  /** The thread of a stopped worker goes on. */
-  onThreadAbandoned(workerId: number): void;
 }
 
 /** The workers of a pool, as features see them. `Supervisor` is the implementation. */

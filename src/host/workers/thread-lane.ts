@@ -342,7 +342,7 @@ export class ThreadLane implements Lane, Receiver {
       return;
     }
     if (typeof received !== "object" || received === null || !("heddle" in received)) {
-      events.onMessage(this.id, received); // heddle's own are marked
+      events.emit("message", { workerId: this.id, message: received }); // heddle's own are marked
       return;
     }
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
@@ -358,8 +358,12 @@ export class ThreadLane implements Lane, Receiver {
         return answerShared(this.access, message.body, this.endpoint, this.#handle);
       case "uncaught":
         return this.#onUncaught(unpackError(this.access, message.error));
-      case "unhandledRejection":
-        return events.onUnhandledRejection(this.id, unpackError(this.access, message.error));
+      case "unhandledRejection": {
+        const error = unpackError(this.access, message.error);
+        const warning = `unhandled rejection in worker ${this.id}:`;
+        events.emit("unhandledRejection", { workerId: this.id, error }, warning, error);
+        return;
+      }
       default:
         messages[message.heddle]?.(this, message as never, events as never);
     }

@@ -4,14 +4,14 @@
  */
 import { useInHost } from "../../api/pool/feature.ts";
 import { encodingError } from "../../codec/codec.ts";
-import { Decoder } from "../../codec/decoder.ts";
+import { Decoder, type OpenStream } from "../../codec/decoder.ts";
 import { Encoder } from "../../codec/encoder.ts";
-import type { OpenStream } from "../../codec/reader.ts";
-import { isError } from "../../codec/kinds/errors.ts";
+import { isError, writeThrown } from "../../codec/kinds/errors.ts";
 import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
 import { PENDING } from "../../codec/tags.ts";
 import { DataCloneError, HeddleError, ProtocolError } from "../../errors.ts";
 import { hostFeatures } from "../../features/host.ts";
+import { createResizable } from "../../features/values/rare/other-bytes.ts";
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";
@@ -92,7 +92,7 @@ export class MessageCodec {
     if (!isError(thrown)) return this.encode(kind, [], [thrown], "result", fields);
     return this.#build(kind, "result", 1, fields, (encoder, start) => {
       encoder.isUnlimited = true;
-      return encoder.error(thrown, start);
+      return writeThrown(encoder, thrown, start);
     });
   }
 
@@ -265,7 +265,9 @@ function readAttachments(
       throw new ProtocolError(`Attachment ${index} of a message claims ${length} bytes.`);
     }
     const maximum = view.getFloat64(at + 8, true);
-    const buffer = maximum >= length ? decoder.resizable(length, maximum) : new ArrayBuffer(length);
+    const buffer = maximum >= length
+      ? createResizable(decoder, length, maximum)
+      : new ArrayBuffer(length);
     new Uint8Array(buffer).set(bytes.subarray(start, start + length));
     buffers.push(buffer);
     at = start + align8Large(length);

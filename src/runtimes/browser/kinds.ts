@@ -76,7 +76,6 @@ export const objectKinds: ObjectKinds = {
     Object.getPrototypeOf(value) === null && tagOf(value) === "[object Module]",
   isArguments: (value) => !hasTag(value) && tagOf(value) === "[object Arguments]",
   isRefused: () => false,
-  mark: undefined,
   isHostClass: () => false,
   isOrdinary,
   clonesLive: false,

@@ -59,10 +59,8 @@ function createParts({ names = NAMES, task = {}, options = {}, signatures = [] }
       tasks.push({ settings: {}, isStream: false, f: undefined, check: undefined, ...task });
     }
   };
-  const hostFunctions = undefined;
-  const defaults = { hardTimeoutMs: Infinity, balancer: "packed", hostFunctions };
   const described = { sources, tasks, signatures, runtime: currentRuntime };
-  const spec = { ...described, options: { ...defaults, ...options } } as unknown as PoolSpec;
+  const spec = { ...described, options } as unknown as PoolSpec;
   const target: CallTarget = {
     entry,
     pool: {},
@@ -147,7 +145,7 @@ describe("a call", () => {
 
   test("is submitted with settings if its pool or its task needs more than a plain call", async () => {
     const cases: readonly Given[] = [
-      { options: { context: { capture: () => 1, run: "file:///context.ts" } } },
+      { options: { capture: () => 1 } },
       { options: { balancer: () => 0 } },
       { signatures: [signatureOf(undefined, POINT)] },
     ];
@@ -157,7 +155,7 @@ describe("a call", () => {
       expect(submitted[0]!.settings).toBe(PLAIN);
     }
     const task = { settings: { retries: 2 } };
-    const { call, submitted } = createPool({ task, options: { hardTimeoutMs: 70 } });
+    const { call, submitted } = createPool({ task, options: { settings: { hardTimeoutMs: 70 } } });
     await call.add!(1);
     expect(submitted[0]!.settings).toMatchObject({ retries: 2, hardTimeoutMs: 70 });
   });
@@ -206,7 +204,7 @@ describe("with", () => {
   });
 
   test("without options makes plain calls, and balancer fifo ignores priorities", async () => {
-    const { call, submitted } = createPool({ options: { balancer: "fifo" } });
+    const { call, submitted } = createPool({ options: { fixedSettings: { priority: 0 } } });
     await call.add!.with({})();
     await call.add!.with({ priority: "high" })();
     await call.add!.with({ priority: "high", retries: 1 })();

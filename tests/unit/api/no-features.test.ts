@@ -26,9 +26,12 @@ test.each([
   ["budget", {}],
   ["metrics", true],
   ["host", { functions: {} }],
+  ["minThreads", 1],
+  ["permission", "off"],
+  ["mapError", () => 0],
 ])("has no option %s", (name, value) => {
   expect(() => createPool({ [name]: value } as PoolOptions)).toThrow(
-    `createPool() has no option "${name}". It takes: threads, minThreads, maxThreads, ringBytes, `,
+    `createPool() has no option "${name}". It takes: threads, ringBytes, `,
   );
 });
 

@@ -1,6 +1,6 @@
 /** Objects of more keys than a key list has, which are written and read otherwise; and identity among many objects. */
 import { afterEach, describe, expect, test } from "vitest";
-import { MAX_LISTED_KEYS } from "../../../src/codec/key-lists/key-lists.ts";
+import { MAX_LISTED_KEYS } from "../../../src/codec/key-lists.ts";
 import { roundTrip } from "../../support/codec.ts";
 import { differences } from "../../support/same.ts";
 

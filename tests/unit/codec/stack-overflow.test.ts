@@ -9,7 +9,7 @@ let readFailure: (error: unknown, bytes: number) => unknown;
 beforeAll(async () => {
   Object.assign(globalThis, { InternalError });
   vi.resetModules();
-  ({ isStackOverflow } = await import("../../../src/codec/kinds/errors.ts"));
+  ({ isStackOverflow } = await import("../../../src/codec/support/stack-overflow.ts"));
   ({ readFailure } = await import("../../../src/codec/support/read-failure.ts"));
 });
 afterAll(() => {

@@ -1,7 +1,7 @@
 /** Short strings of an object, which are gathered behind it. */
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../../src/errors.ts";
-import { MAX_GATHERED_UNITS } from "../../../src/codec/kinds/texts.ts";
+import { MAX_GATHERED_UNITS } from "../../../src/codec/kinds/text.ts";
 import { TEXT, TEXTS } from "../../../src/codec/tags.ts";
 import { decode, encode, roundTrip } from "../../support/codec.ts";
 

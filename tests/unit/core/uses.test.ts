@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Feature } from "../../../src/api/pool/uses.ts";
 import { loaded } from "../../../src/core/worker.ts";
-import { PARTS, takeFeatures, usesOf } from "../../../src/core/uses.ts";
+import { OF_ALL, PARTS, takeFeatures, usesOf } from "../../../src/core/uses.ts";
 import { hostFeatures } from "../../../src/features/host.ts";
 import { workerFeatures } from "../../../src/features/worker.ts";
 
@@ -20,10 +20,8 @@ for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
   functions.set(name, make!);
 }
 
-/** Where the kernel has one, which all pools take: options without which a pool has a fixed number of workers. */
-const OF_KERNEL: Readonly<Record<string, readonly string[]>> = {
-  scaling: ["maxThreads", "minThreads"],
-};
+/** What the kernel has as well. */
+const OF_KERNEL = ["threads"];
 /** Every pool is an EventTarget. */
 const EVERYWHERE = ["addEventListener", "removeEventListener"];
 /** Options of `task()` that no feature has to check. */
@@ -41,12 +39,13 @@ test("each feature has a function of its name, which brings what it needs", () =
 });
 
 test("the table has every option and member that a feature adds, in the order of the features", () => {
-  expect(Object.keys(PARTS)).toEqual(hostFeatures.map(({ name }) => name));
+  const used = hostFeatures.filter((feature) => !OF_ALL.includes(feature));
+  expect(Object.keys(PARTS)).toEqual(used.map(({ name }) => name));
   const words = (text: string): string[] => text.split(" ").filter(Boolean).toSorted();
-  for (const { name, options = {}, callOptions = {}, members = {} } of hostFeatures) {
+  for (const { name, options = {}, callOptions = {}, members = {} } of used) {
     const [ofPool, ofCalls, ofHandle] = PARTS[name as keyof typeof PARTS];
     expect([name, words(ofPool)])
-      .toEqual([name, [...Object.keys(options), ...OF_KERNEL[name] ?? []].toSorted()]);
+      .toEqual([name, Object.keys(options).filter((each) => !OF_KERNEL.includes(each)).toSorted()]);
     expect([name, words(ofCalls).filter((each) => !OF_TASKS.includes(each))])
       .toEqual([name, Object.keys(callOptions).toSorted()]);
     expect([name, words(ofHandle)]).toEqual([
@@ -64,7 +63,7 @@ test("features are taken once each, in their order, however they are given", () 
   const all = ["scopes", "limits", "values"].map((name) => functions.get(name)!());
   const { features, rest } = takeFeatures({ use: [...all, ...all], threads: 1 });
   expect(features.map(({ name }) => name))
-    .toEqual(["values", "streams", "limits", "map", "scopes"]);
+    .toEqual(["values", "streams", "limits", "map", "scopes", "rights", "reasons"]);
   expect(rest).toEqual({ threads: 1 });
   expect(takeFeatures(undefined)).toEqual({ features: [], rest: undefined });
 });

@@ -1,5 +1,6 @@
 /** The shorter way of values whose room is known: the same bytes, errors and refusals as by the encoder. */
 import { describe, expect, test } from "vitest";
+import type { DeclaredStruct } from "../../../src/features/values/structs/declared.ts";
 import { signatureOf } from "../../../src/features/values/structs/codec/signature.ts";
 import { array, bool, f64, i32, optional, struct, utf8 } from "../../../src/mod.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import { PayloadTooLargeError, ProtocolError, StructError } from "../../../src/errors.ts";
 import { SizedValues, UNSIZED } from "../../../src/lane/sized-values.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
-import { MAX_EMBEDDED_BYTES } from "../../../src/codec/kinds/bytes.ts";
+import { MAX_EMBEDDED_BYTES } from "../../../src/codec/support/attachments.ts";
 import { encode, receive, send, sendCall, sendResult } from "../../support/codec.ts";
 import { createEndpoints, type EndpointPair } from "../../support/endpoints.ts";
 import { viewKinds } from "../../support/values.ts";
@@ -319,7 +320,7 @@ describe("a single value of a declared shape", () => {
     const { decoder } = pair.worker;
     decoder.declared = args;
     let refused = 0;
-    for (let byte = 0; byte < 8 + args![0]!.codec.fixedBytes; byte++) {
+    for (let byte = 0; byte < 8 + (args![0] as DeclaredStruct).codec.fixedBytes; byte++) {
       expect(sendCall(pair.host, [point], args)).toBe(true);
       const { rx } = pair.worker;
       const index = rx.poll();

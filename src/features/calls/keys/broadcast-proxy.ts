@@ -5,7 +5,7 @@ import type { GivenSettings } from "../../../host/calls/call-settings.ts";
 import { checkBroadcastOptions } from "./broadcast-options.ts";
 import { mergeOptions } from "../../../api/options/call-options.ts";
 import { createTable, findKnown, unknownTask } from "../../../api/calls/call-proxy.ts";
-import { checked } from "../../../api/calls/checked.ts";
+import { checkedArguments } from "../../../api/calls/checked.ts";
 import type { CallEntry } from "../../../host/dispatch/call-entry.ts";
 import type { Broadcasts } from "./broadcasts.ts";
 import { hasPromise } from "../../../host/dispatch/pending-arguments.ts";
@@ -49,10 +49,13 @@ export function createBroadcastProxy(
           if (task < 0) return unknownTask(name, names());
           return findKnown(spec, task, given);
         };
-        const send: Broadcast = (...args) =>
-          start({ pool, features, entry, isKnown, find, isSticky, isPromise }, args);
         // The tasks of a module pool have no check on the host.
-        const broadcast = checked(send, spec.tasks[names().indexOf(name)]?.check);
+        const check = spec.tasks[names().indexOf(name)]?.check;
+        const broadcast: Broadcast = (...args) =>
+          start(
+            { pool, features, entry, isKnown, find, isSticky, isPromise },
+            check === undefined ? args : checkedArguments(check, args),
+          );
         return Object.assign(broadcast, {
           with: atCaller((options: unknown) => {
             spec.uses?.needForOptions(Object(options) as object, "with()");

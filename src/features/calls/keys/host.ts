@@ -16,7 +16,9 @@ function checkAffinity(affinity: unknown): string | number {
 export const keys: HostFeature = {
   name: "keys",
 
-  callOptions: { affinity: { check: (value, to) => to.affinity = { key: checkAffinity(value) } } },
+  callOptions: {
+    affinity: { only: "with", check: (value, to) => to.affinity = { key: checkAffinity(value) } },
+  },
 
   members: {
     broadcast: ({ pool, spec, core, isKnown, keep }) =>

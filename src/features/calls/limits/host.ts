@@ -12,10 +12,14 @@ export const limits: HostFeature = {
 
   callOptions: limitOptions,
   options: {
-    hardTimeoutMs: (value, to) => to.hardTimeoutMs = checkMs("hardTimeoutMs", value),
+    hardTimeoutMs: (value, to) => {
+      to.hardTimeoutMs = checkMs("hardTimeoutMs", value);
+      to.settings = { ...to.settings, hardTimeoutMs: to.hardTimeoutMs };
+    },
     maxAbandonedThreads: (value, to) =>
       to.maxAbandonedThreads = checkLimit("maxAbandonedThreads", value, 0),
   },
+  defaults: { hardTimeoutMs: Infinity },
 
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {

@@ -1,8 +1,7 @@
 /** Bounded queues: what waits, and what is refused. */
 import { Promise } from "../../../builtins.ts";
-import { AUTO_QUEUE_PER_THREAD } from "../../../api/options/options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createBound } from "./parts.ts";
+import { AUTO_QUEUE_PER_THREAD, createBound } from "./parts.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { checkLimit, invalid, show } from "../../../option-checks.ts";
 
@@ -23,6 +22,7 @@ export const queue: HostFeature = {
         : checkLimit("maxQueue", value, 0),
     queuePolicy: (value, to) => to.queuePolicy = checkQueuePolicy(value),
   },
+  defaults: { maxQueue: Infinity, queuePolicy: "reject" },
 
   members: {
     needsDrain,

@@ -1,7 +1,9 @@
 /** The bound of a pool's queue: its options `maxQueue` and `queuePolicy`. */
 import { Backpressure } from "./backpressure.ts";
-import { AUTO_QUEUE_PER_THREAD } from "../../../api/options/options.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
+
+/** Calls per worker that wait on the host: the limit of `maxQueue: "auto"`, and the threshold of `needsDrain`. */
+export const AUTO_QUEUE_PER_THREAD = 1024;
 
 export function createBound(host: PoolParts): Backpressure {
   const { maxQueue, maxThreads, queuePolicy } = host.spec.options;

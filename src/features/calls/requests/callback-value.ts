@@ -4,7 +4,7 @@
  */
 import { WeakSet } from "../../../builtins.ts";
 import { STREAM } from "../../../codec/tags.ts";
-import type { Writer } from "../../../codec/writer.ts";
+import type { Encoder } from "../../../codec/encoder.ts";
 import { brandOf, setBrand } from "../../../codec/support/brands.ts";
 import { NO_FUNCTIONS } from "../../../codec/support/refusal.ts";
 
@@ -41,7 +41,7 @@ export function withCallbacks<Result>(list: AnyCallback[], make: () => Result): 
 
 /** Writes a callback; -1: the value is none. Throws DataCloneError if its call keeps no list. */
 export function writeCallback(
-  writer: Writer,
+  encoder: Encoder,
   value: unknown,
   _prototype: object | null,
   from: number,
@@ -49,11 +49,11 @@ export function writeCallback(
   const brand = typeof value === "function" ? brandOf(value) : undefined;
   if (typeof brand !== "function") return -1;
   if (collected === undefined) {
-    const error = writer.refuse(value, NO_FUNCTIONS);
+    const error = encoder.refuse(value, NO_FUNCTIONS);
     refusals.add(error);
     throw error;
   }
   const known = collected.indexOf(brand);
   const index = known < 0 ? collected.push(brand) - 1 : known;
-  return writer.header(STREAM | (CALLBACK_KIND << 8), index, from);
+  return encoder.header(STREAM | (CALLBACK_KIND << 8), index, from);
 }

@@ -28,7 +28,12 @@ export const requests: HostFeature = {
 
   writeValue: writeCallback,
 
-  options: { host: (value, to) => to.hostFunctions = checkHost(value) },
+  options: {
+    host: (value, to) => {
+      to.hostFunctions = checkHost(value);
+      to.settings = { ...to.settings, asksHost: true };
+    },
+  },
 
   records: {
     [REQUEST]: (host, lane, index) => host.part(createRequests).read(lane, index),

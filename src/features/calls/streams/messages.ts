@@ -43,5 +43,5 @@ export interface PackedItems {
   /** Objects that the encoded items refer to by index. */
   readonly attachments: readonly unknown[];
   /** Key lists that the items use and that were not sent before: the number of the first, then the lists. */
-  readonly keyLists: readonly unknown[] | undefined;
+  readonly keyLists: string | undefined;
 }

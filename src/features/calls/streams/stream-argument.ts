@@ -1,5 +1,5 @@
 import { STREAM } from "../../../codec/tags.ts";
-import type { Writer } from "../../../codec/writer.ts";
+import type { Encoder } from "../../../codec/encoder.ts";
 import { brandOf, setBrand } from "../../../codec/support/brands.ts";
 
 /** Takes the place of an argument whose items are sent as they come. */
@@ -22,12 +22,12 @@ export class StreamArgument {
 
 /** Writes a StreamArgument; -1: the value is none. */
 export function writeStreamArgument(
-  writer: Writer,
+  encoder: Encoder,
   value: unknown,
   _prototype: object | null,
   from: number,
 ): number {
   if (!StreamArgument.is(value as object)) return -1;
   const { index, isReadable } = value as StreamArgument;
-  return writer.header(STREAM | (Number(isReadable) << 8), index, from);
+  return encoder.header(STREAM | (Number(isReadable) << 8), index, from);
 }

@@ -1,13 +1,14 @@
 /** Options of calls and tasks that send more than a result. */
-import type { OptionFeature } from "../../../api/options/feature.ts";
+import type { NewCallOptions } from "../../../api/options/feature.ts";
 import type { TaskFeature } from "../../../api/tasks/feature.ts";
 import { describeValue } from "../../../codec/support/describe.ts";
 import { invalid } from "../../../option-checks.ts";
 
 const MAX_HIGH_WATER_MARK = 2 ** 20;
 
-export const streamOptions: NonNullable<OptionFeature["callOptions"]> = {
+export const streamOptions: NewCallOptions = {
   highWaterMark: {
+    only: "task",
     check: (value) => { // the worker reads it of the task
       if (
         Number.isInteger(value) && value as number >= 1 && value as number <= MAX_HIGH_WATER_MARK
@@ -19,6 +20,7 @@ export const streamOptions: NonNullable<OptionFeature["callOptions"]> = {
     },
   },
   onEvent: {
+    only: "with",
     check: (value, to) => {
       if (typeof value !== "function") throw invalid("onEvent", "a function", describeValue(value));
       to.onEvent = value as (event: unknown) => void;

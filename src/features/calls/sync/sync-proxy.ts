@@ -25,7 +25,7 @@ import { isThenable } from "../../../protocol/is-thenable.ts";
 import type { PoolSpec } from "../../../api/tasks/pool-spec.ts";
 import { createTable, findKnown, settingsFor, unknownTask } from "../../../api/calls/call-proxy.ts";
 import { blocking } from "../../../api/calls/call-parts.ts";
-import type { CallSink } from "../../../api/calls/mapped-errors.ts";
+import type { CallSink } from "../../../api/options/resolved-options.ts";
 
 type SyncCall = (...args: unknown[]) => unknown;
 type SyncCallWith = SyncCall & { with(options: CallOptions): SyncCallWith };
@@ -194,7 +194,7 @@ function findCall(
     if (found instanceof HeddleError) return found;
     const settings = within(found.settings, timeoutMs);
     // Otherwise such settings would take the longer way for nothing.
-    const isBlocking = spec.options.inliner !== undefined;
+    const isBlocking = spec.options.createInliner !== undefined;
     return { ...found, settings: isBlocking ? { ...settings, isBlocking } : settings };
   }
   return new InvalidArgumentError(

@@ -9,8 +9,8 @@
 import { align8Large } from "../../../memory/align.ts";
 import { BorrowExpiredError, InvalidArgumentError } from "../../../errors.ts";
 import { brandOf, setBrand } from "../../../codec/support/brands.ts";
-import type { Reader, Revocable } from "../../../codec/reader.ts";
-import type { Writer } from "../../../codec/writer.ts";
+import type { Decoder, Revocable } from "../../../codec/decoder.ts";
+import type { Encoder } from "../../../codec/encoder.ts";
 import { isThere, typedArrayName } from "../../../codec/support/intrinsics.ts";
 import { BORROWED, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
 
@@ -118,37 +118,39 @@ export function isBorrowed(object: object): boolean {
   return Accessor.is(object);
 }
 
-export function writeBorrowed(writer: Writer, range: BorrowedRange, from: number): number {
-  if (!writer.allowsBorrow) throw writer.refuse(range, "only arguments of a call can be borrowed");
+export function writeBorrowed(encoder: Encoder, range: BorrowedRange, from: number): number {
+  if (!encoder.options.allowsBorrow) {
+    throw encoder.refuse(range, "only arguments of a call can be borrowed");
+  }
   const { bytes } = range;
   const { length } = bytes;
-  if (length === 0 && !isThere(bytes)) throw writer.refuse(range, "the borrowed bytes are gone");
-  const at = writer.room(from, HEADER_BYTES + align8Large(length));
-  writer.i32[at >> 2] = BORROWED;
-  writer.f64[(at >> 3) + 1] = length;
-  writer.u8.set(bytes, at + HEADER_BYTES);
+  if (length === 0 && !isThere(bytes)) throw encoder.refuse(range, "the borrowed bytes are gone");
+  const at = encoder.room(from, HEADER_BYTES + align8Large(length));
+  encoder.i32[at >> 2] = BORROWED;
+  encoder.f64[(at >> 3) + 1] = length;
+  encoder.u8.set(bytes, at + HEADER_BYTES);
   return at + HEADER_BYTES + align8Large(length);
 }
 
 /** Reads BORROWED at `at`: in place if the reader has `isBorrowing` set, otherwise as a copy. */
-export function readBorrowed(reader: Reader, at: number): Borrowed {
+export function readBorrowed(decoder: Decoder, at: number): Borrowed {
   const start = at + HEADER_BYTES;
-  const length = reader.size(at, start);
-  reader.next = start + align8Large(length);
-  const { text } = reader.access;
+  const length = decoder.size(at, start);
+  decoder.next = start + align8Large(length);
+  const { text } = decoder.access;
   const end = start + length;
-  if (reader.isBorrowing) {
-    const accessor = new Accessor(reader.u8.subarray(start, end), text);
-    reader.borrows.push(accessor);
+  if (decoder.isBorrowing) {
+    const accessor = new Accessor(decoder.u8.subarray(start, end), text);
+    decoder.borrows.push(accessor);
     return accessor;
   }
   // The runtime's adapter reads UTF-8 from shared memory, so the copy is shared memory too.
   const copy = new Uint8Array(new SharedArrayBuffer(length));
-  copy.set(reader.u8.subarray(start, end));
+  copy.set(decoder.u8.subarray(start, end));
   return new Accessor(copy, text);
 }
 
-type TextReader = Reader["access"]["text"];
+type TextReader = Decoder["access"]["text"];
 
 class Accessor implements Borrowed, Revocable {
   #bytes: Uint8Array<SharedArrayBuffer> | undefined;

@@ -11,18 +11,14 @@ import { getterOf } from "../../../codec/support/intrinsics.ts";
 import { isPlatformObject } from "./platform.ts";
 import { inherits } from "../../../codec/support/prototypes.ts";
 import { isStructView } from "../../../codec/support/struct-views.ts";
-import type { Reader } from "../../../codec/reader.ts";
+import type { Decoder } from "../../../codec/decoder.ts";
 import { BOXED, KEYED, REGEXP, SYMBOL, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
-import type { Writer } from "../../../codec/writer.ts";
+import type { Encoder } from "../../../codec/encoder.ts";
 import { isBorrowed } from "./borrow.ts";
+import { writeOtherView, writeResizable } from "./other-bytes.ts";
+import { writeSparse } from "./sparse.ts";
 import { isDOMExceptionPrototype, writeError } from "../../../codec/kinds/errors.ts";
 import { writeHandle } from "./handles.ts";
-import {
-  refuseIterable,
-  writeInstance,
-  writeKeyed,
-  writeProperties,
-} from "../../../codec/kinds/objects.ts";
 import { writeText } from "../../../codec/kinds/text.ts";
 import { WRAPPERS, writeWrapper } from "./wrappers.ts";
 
@@ -64,56 +60,61 @@ function flagsOf(pattern: RegExp): string {
 
 /** Writes an object of no ordinary kind, or a symbol; -1 for a function. */
 export function writeRare(
-  writer: Writer,
+  encoder: Encoder,
   value: unknown,
   prototype: object | null,
   at: number,
 ): number {
-  if (typeof value === "symbol") return writeSymbol(writer, value, at);
+  if (typeof value === "symbol") return writeSymbol(encoder, value, at);
+  if (ArrayBuffer.isView(value)) return writeOtherView(encoder, value, at);
+  if (Array.isArray(value)) return writeSparse(encoder, value, at);
   return typeof value === "function"
     ? -1
-    : writeOtherObject(writer, value as object, prototype, at);
+    : writeOtherObject(encoder, value as object, prototype, at);
 }
 
 function writeOtherObject(
-  writer: Writer,
+  encoder: Encoder,
   object: object,
   prototype: object | null,
   at: number,
 ): number {
   if (prototype === ObjectPrototype || prototype === null) {
-    return writeByRuntime(writer, object, at);
+    return writeByRuntime(encoder, object, at);
   }
-  const { kinds } = writer.access;
+  const { kinds } = encoder.access;
+  if (kinds.isArrayBuffer(object)) return writeResizable(encoder, object, at);
   if (kinds.isRegExp(object)) {
-    const end = writer.tag(REGEXP, at);
-    return writer.value(flagsOf(object), writer.value(sourceOf.call(object), end));
+    const end = encoder.tag(REGEXP, at);
+    return encoder.value(flagsOf(object), encoder.value(sourceOf.call(object), end));
   }
-  if (kinds.isBoxedPrimitive(object)) return writeBoxed(writer, object, at);
+  if (kinds.isBoxedPrimitive(object)) return writeBoxed(encoder, object, at);
   const brand = brandOf(object);
-  if (brand !== undefined) return writeWrapper(writer, object, brand, at);
-  if (isBorrowed(object)) throw writer.refuse(object, "it is borrowed, and only for this task");
-  if (isStructView(object)) throw writer.refuse(object, "it is a view: copy what it shows");
+  if (brand !== undefined) return writeWrapper(encoder, object, brand, at);
+  if (isBorrowed(object)) throw encoder.refuse(object, "it is borrowed, and only for this task");
+  if (isStructView(object)) throw encoder.refuse(object, "it is a view: copy what it shows");
   const keys = keysOf(object);
-  const handled = keys.length === 0 ? writeHandle(writer, object, at) : -1;
+  const handled = keys.length === 0 ? writeHandle(encoder, object, at) : -1;
   if (handled >= 0) return handled;
-  if (keys.length === 0 || writer.isTransferred(object) || isPlatformObject(kinds, prototype)) {
-    return writeByRuntime(writer, object, at);
+  if (
+    keys.length === 0 || encoder.attachments.isMoving(object) || isPlatformObject(kinds, prototype)
+  ) {
+    return writeByRuntime(encoder, object, at);
   }
   // Reading a key of a proxy would run its trap.
   if (inherits(kinds, prototype, kinds.isProxy)) {
-    return writeKeyed(writer, object as Record<string, unknown>, keys, at);
+    return encoder.keyed(object as Record<string, unknown>, keys, at);
   }
-  refuseIterable(writer, object);
-  if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) writer.lastClass = prototype;
-  return writeInstance(writer, object as Record<string, unknown>, prototype, keys, at);
+  encoder.refuseIterable(object);
+  if (!inherits(kinds, prototype, (parent) => SLOTTED.has(parent))) encoder.lastClass = prototype;
+  return encoder.instance(object as Record<string, unknown>, prototype, keys, at);
 }
 
 /** Writes a symbol of the global registry. Throws DataCloneError for others. */
-function writeSymbol(writer: Writer, value: symbol, from: number): number {
+function writeSymbol(encoder: Encoder, value: symbol, from: number): number {
   const key = Symbol.keyFor(value);
-  if (key === undefined) throw writer.refuse(value, "only symbols of Symbol.for can be cloned");
-  return writeText(writer, key, writer.tag(SYMBOL, from));
+  if (key === undefined) throw encoder.refuse(value, "only symbols of Symbol.for can be cloned");
+  return writeText(encoder, key, encoder.tag(SYMBOL, from));
 }
 
 const unboxing: readonly ((this: unknown) => unknown)[] = [
@@ -123,7 +124,7 @@ const unboxing: readonly ((this: unknown) => unknown)[] = [
   BigInt.prototype.valueOf,
 ];
 
-function writeBoxed(writer: Writer, object: object, from: number): number {
+function writeBoxed(encoder: Encoder, object: object, from: number): number {
   for (const unbox of unboxing) {
     let primitive: unknown;
     try {
@@ -131,33 +132,33 @@ function writeBoxed(writer: Writer, object: object, from: number): number {
     } catch {
       continue; // boxes another primitive
     }
-    return writer.value(primitive, writer.tag(BOXED, from));
+    return encoder.value(primitive, encoder.tag(BOXED, from));
   }
-  throw writer.refuse(object, "it is a boxed symbol");
+  throw encoder.refuse(object, "it is a boxed symbol");
 }
 
 /** Determines the kind of an object from its structured clone. */
-function writeByRuntime(writer: Writer, object: object, from: number): number {
-  if (writer.isTransferred(object)) return writer.moved(object, from);
-  const { kinds } = writer.access;
+function writeByRuntime(encoder: Encoder, object: object, from: number): number {
+  if (encoder.attachments.isMoving(object)) return encoder.attach(object, from, true);
+  const { kinds } = encoder.access;
   const isException = (parent: object) => !kinds.isProxy(parent) && isDOMExceptionPrototype(parent);
-  if (inherits(kinds, object, isException)) return writeError(writer, object as Error, from);
+  if (inherits(kinds, object, isException)) return writeError(encoder, object as Error, from);
   let clone: object;
   try {
     // Deno refuses some objects only as the root of a clone, not as a part of it.
-    clone = writer.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
+    clone = encoder.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
   } catch (error) {
-    throw writer.refuse(object, (error as Error).message, { cause: error });
+    throw encoder.refuse(object, (error as Error).message, { cause: error });
   }
-  if (Object.getPrototypeOf(clone) !== Object.prototype) return writer.attach(object, from, false);
-  refuseIterable(writer, object);
+  if (Object.getPrototypeOf(clone) !== Object.prototype) return encoder.attach(object, from, false);
+  encoder.refuseIterable(object);
   const keys = keysOf(clone);
   if (keys.length === 0 && kinds.isOrdinary(clone)) {
-    return writer.header(KEYED, 0, from);
+    return encoder.header(KEYED, 0, from);
   }
   // Properties of the object itself, since its parts may occur elsewhere, unless that would run getters again.
   const source = keys.every((key) => isData(object, key)) ? object : clone;
-  return writeProperties(writer, source as Record<string, unknown>, keys, from);
+  return encoder.properties(source as Record<string, unknown>, keys, from);
 }
 
 function isData(object: object, key: string): boolean {
@@ -166,26 +167,26 @@ function isData(object: object, key: string): boolean {
 }
 
 /** Reads REGEXP at `at`. */
-export function readRegExp(reader: Reader, at: number): RegExp {
-  const source = reader.value(at + VALUE_HEADER_BYTES);
-  const flags = reader.value(reader.next);
+export function readRegExp(decoder: Decoder, at: number): RegExp {
+  const source = decoder.value(at + VALUE_HEADER_BYTES);
+  const flags = decoder.value(decoder.next);
   try {
     return new RegExp(source as string, flags as string);
   } catch {
-    throw reader.corrupt("pattern", at);
+    throw decoder.corrupt("pattern", at);
   }
 }
 
 /** Reads BOXED at `at`. */
-export function readBoxed(reader: Reader, at: number): object {
-  const primitive = reader.value(at + VALUE_HEADER_BYTES);
+export function readBoxed(decoder: Decoder, at: number): object {
+  const primitive = decoder.value(at + VALUE_HEADER_BYTES);
   if (typeof primitive === "object" || primitive === undefined) {
-    throw reader.corrupt("boxed value", at);
+    throw decoder.corrupt("boxed value", at);
   }
   return Object(primitive) as object;
 }
 
 /** Reads SYMBOL at `at`. */
-export function readSymbol(reader: Reader, at: number): symbol {
-  return Symbol.for(reader.key(at + VALUE_HEADER_BYTES));
+export function readSymbol(decoder: Decoder, at: number): symbol {
+  return Symbol.for(decoder.key(at + VALUE_HEADER_BYTES));
 }

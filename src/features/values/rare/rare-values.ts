@@ -5,7 +5,18 @@ import { readHandle } from "./handles.ts";
 import { readBoxed, readRegExp, readSymbol, writeRare } from "./other-objects.ts";
 import { readEnvelope } from "./wrappers.ts";
 import { pathTo } from "./path.ts";
-import { BORROWED, BOXED, ENVELOPE, HANDLE, REGEXP, SYMBOL } from "../../../codec/tags.ts";
+import { readResizable } from "./other-bytes.ts";
+import { readSparse } from "./sparse.ts";
+import {
+  BORROWED,
+  BOXED,
+  ENVELOPE,
+  HANDLE,
+  REGEXP,
+  RESIZABLE,
+  SPARSE,
+  SYMBOL,
+} from "../../../codec/tags.ts";
 
 /** By tag. */
 export const valueReaders: NonNullable<ValueFeature["valueReaders"]> = {
@@ -15,6 +26,8 @@ export const valueReaders: NonNullable<ValueFeature["valueReaders"]> = {
   [ENVELOPE]: readEnvelope,
   [BORROWED]: readBorrowed,
   [HANDLE]: readHandle,
+  [RESIZABLE]: readResizable,
+  [SPARSE]: readSparse,
 };
 
 export const rareValues: ValueFeature = {

@@ -4,10 +4,10 @@
 import { JSON, Set } from "../../../builtins.ts";
 import { InvalidArgumentError } from "../../../errors.ts";
 import { type Brand, brandOf, setBrand } from "../../../codec/support/brands.ts";
-import type { Reader } from "../../../codec/reader.ts";
-import type { Writer } from "../../../codec/writer.ts";
+import type { Decoder } from "../../../codec/decoder.ts";
+import type { Encoder } from "../../../codec/encoder.ts";
 import { BorrowedRange, writeBorrowed } from "./borrow.ts";
-import { ENVELOPE, REFERENCED, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
+import { ENVELOPE, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
 import { Transfer } from "./transfer.ts";
 
 /**
@@ -153,26 +153,31 @@ function describe(value: unknown): string {
 }
 
 /** Writes a wrapper; -1: another feature does. */
-export function writeWrapper(writer: Writer, wrapper: object, brand: Brand, from: number): number {
+export function writeWrapper(
+  encoder: Encoder,
+  wrapper: object,
+  brand: Brand,
+  from: number,
+): number {
   if (typeof brand === "object") {
-    if (!writer.mayMove) throw writer.refuse(wrapper, "what an error carries cannot be moved");
-    writer.unwrap();
-    writer.willMove(brand);
-    return writer.value((wrapper as Transfer).value, from);
+    if (!encoder.mayMove) throw encoder.refuse(wrapper, "what an error carries cannot be moved");
+    encoder.seen.dropLast();
+    encoder.willMove(brand);
+    return encoder.value((wrapper as Transfer).value, from);
   }
   if (brand === "envelope") {
     const { header, payload } = wrapper as Envelope;
-    return writer.value(payload, writer.value(header, writer.tag(ENVELOPE, from)));
+    return encoder.value(payload, encoder.value(header, encoder.tag(ENVELOPE, from)));
   }
-  return brand === "borrow" ? writeBorrowed(writer, wrapper as BorrowedRange, from) : -1;
+  return brand === "borrow" ? writeBorrowed(encoder, wrapper as BorrowedRange, from) : -1;
 }
 
 /** Reads ENVELOPE at `at`. */
-export function readEnvelope(reader: Reader, at: number, word: number): Envelope {
+export function readEnvelope(decoder: Decoder, at: number, word: number): Envelope {
   const envelope = new Envelope<unknown, unknown>(undefined, undefined);
-  if ((word & REFERENCED) !== 0) reader.register(at, envelope);
+  decoder.noted(at, word, envelope);
   const own = envelope as { header: unknown; payload: unknown };
-  own.header = reader.value(at + VALUE_HEADER_BYTES);
-  own.payload = reader.value(reader.next);
+  own.header = decoder.value(at + VALUE_HEADER_BYTES);
+  own.payload = decoder.value(decoder.next);
   return envelope;
 }

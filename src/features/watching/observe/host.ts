@@ -1,4 +1,6 @@
 /** What watches a pool: its events, statistics, debug output, metrics, tracing, contexts. */
+import type { Resolving } from "../../../api/options/resolved-options.ts";
+import type { DebugTopic } from "./host/debug-log.ts";
 import { PoolListeners } from "./host/pool-events.ts";
 import { checkContext, checkDebug, debugOf } from "./host/observe-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
@@ -10,16 +12,36 @@ import { checkBoolean } from "../../../option-checks.ts";
 const listenersOf = ({ pool, spec, keep }: PoolAccess): PoolListeners =>
   keep("listeners", () => new PoolListeners(pool, spec.runtime));
 
+function useDebug(topics: readonly DebugTopic[] | undefined, to: Resolving): void {
+  to.debug = topics;
+  to.isFollowed = topics !== undefined;
+  if (topics !== undefined) to.prepare = prepare;
+}
+
 export const observe: HostFeature = {
   name: "observe",
   needs: ["scaling"],
 
   options: {
-    metrics: (value, to) => to.metrics = checkBoolean("metrics", value),
-    debug: (value, to) => to.debug = checkDebug(value),
-    context: (value, to, { inliner }) => to.context = checkContext(value, inliner),
+    metrics: (value, to) => {
+      to.metrics = checkBoolean("metrics", value);
+      to.prepare = prepare;
+    },
+    debug: (value, to) => useDebug(checkDebug(value), to),
+    context: (value, to, { inliner }) => {
+      const { capture, run } = checkContext(value, inliner);
+      to.capture = capture;
+      to.modules = { ...to.modules, context: run };
+      to.prepare = prepare;
+    },
   },
-  variables: { debug: { name: "HEDDLE_DEBUG", use: (text, to) => to.debug = debugOf(text) } },
+  defaults: { metrics: false },
+  whenAbsent: {
+    debug: (to, { env }) => {
+      const variable = env?.("HEDDLE_DEBUG");
+      if (variable !== undefined) useDebug(debugOf(variable), to);
+    },
+  },
 
   members: {
     addEventListener: (access) => listenersOf(access).add,
@@ -27,5 +49,5 @@ export const observe: HostFeature = {
     stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
   },
 
-  provides: { observe: prepare, follower: { channel: CHANNEL, create: createFollower } },
+  provides: { follower: { channel: CHANNEL, create: createFollower } },
 };

@@ -19,7 +19,13 @@ function checkBalancer(balancer: unknown): BalancerName | BalancerFunction {
 export const balancers: HostFeature = {
   name: "balancers",
 
-  options: { balancer: (value, to) => to.balancer = checkBalancer(value) },
-
-  provides: { chooser: createChooser },
+  options: {
+    balancer: (value, to) => {
+      const balancer = to.balancer = checkBalancer(value);
+      if (balancer === "adaptive") return;
+      to.createChooser = (depth) => createChooser(balancer, depth);
+      if (balancer === "fifo") to.fixedSettings = { priority: 0 };
+    },
+  },
+  defaults: { balancer: "adaptive" },
 };

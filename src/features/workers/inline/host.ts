@@ -9,10 +9,14 @@ export const inline: HostFeature = {
   name: "inline",
 
   options: {
-    inliner: (value, to) => to.inliner = checkInliner(value),
+    inliner: (value, to) => {
+      to.inliner = checkInliner(value);
+      if (to.inliner !== undefined) to.createInliner = createInlineExecutor;
+    },
     onUnavailable: (value, to, { permission }) =>
       to.onUnavailable = checkUnavailable(value, permission),
   },
+  defaults: { onUnavailable: "error" },
 
   workers: {
     fallback: (workers) => new UnavailableThreads(workers),
@@ -21,6 +25,4 @@ export const inline: HostFeature = {
       return await loadHostWorkers(given as HostWorkerOptions);
     },
   },
-
-  provides: { inliner: createInlineExecutor },
 };

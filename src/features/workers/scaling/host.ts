@@ -1,32 +1,40 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
-import { checkMeasurable } from "../../../api/options/worker-limits.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { PoolSizing } from "./host/pool-sizing.ts";
 import { WorkerRecycling } from "./host/recycling.ts";
 import type { Recycling } from "../../../host/workers/feature.ts";
-
-import { addFixed, PoolBudget } from "./host/pool-budget.ts";
-import { checkLimit, checkMs, invalid, show } from "../../../option-checks.ts";
+import { addFixed } from "./host/pool-budget.ts";
+import { InvalidArgumentError } from "../../../errors.ts";
+import { checkLimit, checkMs } from "../../../option-checks.ts";
+import { resolveThreads } from "./host/thread-options.ts";
 
 const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
   recycling as WorkerRecycling;
 
-function checkBudget(budget: unknown): PoolBudget {
-  if (budget instanceof PoolBudget) return budget;
-  throw invalid("budget", "a budget that threadBudget() returned", show(budget));
-}
+const NOT_MEASURED =
+  "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.";
 
 export const scaling: HostFeature = {
   name: "scaling",
 
   options: {
-    budget: (value, to) => to.budget = checkBudget(value),
+    threads: resolveThreads,
+    minThreads: resolveThreads,
+    maxThreads: resolveThreads,
+    budget: resolveThreads,
     idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
     recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
     maxWorkerBytes: (value, to, _given, runtime) => {
-      const scaling = checkMeasurable(checkLimit("maxWorkerBytes", value), runtime);
-      if (scaling !== Infinity) to.startData = { ...to.startData, scaling };
+      const scaling = checkLimit("maxWorkerBytes", value);
+      if (scaling === Infinity) return;
+      if (runtime.measuresMemory === false) throw new InvalidArgumentError(NOT_MEASURED);
+      to.startData = { ...to.startData, scaling };
     },
+  },
+  defaults: {
+    idleTimeoutMs: 10_000,
+    recycleAfter: Infinity,
+    share: { guaranteed: 1, isLimited: true },
   },
 
   messages: {

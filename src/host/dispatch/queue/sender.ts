@@ -8,7 +8,7 @@
  */
 import { RangeError } from "../../../builtins.ts";
 import type { Encoder } from "../../../codec/encoder.ts";
-import { isStackOverflow } from "../../../codec/kinds/errors.ts";
+import { isStackOverflow } from "../../../codec/support/stack-overflow.ts";
 import { CALL, CALL_WITH_NUMBER, CALL_WITH_VALUE } from "../../../lane/frame.ts";
 import { detached, type Snapshot } from "../../../lane/snapshot.ts";
 import type { CallLoad } from "../../../metering/task-timings.ts";

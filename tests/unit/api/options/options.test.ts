@@ -19,18 +19,16 @@ const refuseLimits = ({ resourceLimits, permission }: WorkerLimits): string[] =>
 describe("options", () => {
   test("defaults", () => {
     expect(resolveOptions({}, { cores: 8, refuseLimits, takesExecArgv: true })).toEqual({
-      hostFunctions: undefined,
       minThreads: 7,
       maxThreads: 7,
-      budget: undefined,
       share: { guaranteed: 1, isLimited: true },
       hardTimeoutMs: Infinity,
-      maxAbandonedThreads: 8,
       recycleAfter: Infinity,
       startData: {},
+      modules: {},
       transport: "shared",
       workerLimits: { resourceLimits: undefined, permission: undefined },
-      workerOptions: { setup: undefined, data: undefined, name: "heddle", thread: {} },
+      workerOptions: { data: undefined, name: "heddle", thread: {} },
       startTimeoutMs: 60_000,
       teardownTimeoutMs: 1000,
       idleTimeoutMs: 10_000,
@@ -39,16 +37,11 @@ describe("options", () => {
       maxConcurrency: 1024,
       spinMs: 0.1,
       balancer: "adaptive",
-      inliner: undefined,
       maxQueue: Infinity,
       queuePolicy: "reject",
       keepAlive: false,
       onUnavailable: "error",
-      moduleUrl: undefined,
-      mapError: undefined,
       metrics: false,
-      debug: undefined,
-      context: undefined,
     });
     expect(resolveOptions({}, { cores: 1, refuseLimits, takesExecArgv: true }).maxThreads).toBe(1);
   });
@@ -165,7 +158,7 @@ describe("options", () => {
     [{ permission: { read: [1] } }, /permission.read must be a boolean or an array of strings/],
     [{ permission: "strict" }, /this one knows none\. Node can deny to threads/],
     [{ thread: 2 }, /no option "thread"; did you mean "threads"\? It takes: threads/],
-    [{ queueLimit: 2 }, /no option "queueLimit"; did you mean "maxQueue"\?/],
+    [{ queueLimit: 2 }, /no option "queueLimit"\. It takes: threads/],
     [
       { retries: 2 },
       /no option "retries", which is one of calls: pool\.call\.f\.with\(\{ retries \}\)/,

@@ -13,7 +13,7 @@ function create(stopsThreads: boolean, maxAbandonedThreads = 2, busy = 0) {
       lanes: Object.defineProperty(laneSetOf([]), "busyCount", { value: busy }),
       phases: { end: (lane: FakeLane) => void ended.push(lane.id), drain: () => {} },
     },
-    events: { onThreadAbandoned: () => {} },
+    events: { emit: () => true },
     runtime: { cores: 4, stopsThreads },
     size: { maxAbandonedThreads },
     mayStart: true,

@@ -56,13 +56,7 @@ function createStuckLane(startTimeoutMs = Infinity): {
     startTimeoutMs,
     teardownTimeoutMs: 1000,
   }, {
-    events: {
-      onTasks: () => undefined,
-      onWake() {},
-      onWoken() {},
-      onUnhandledRejection() {},
-      onMessage() {},
-    },
+    events: { onTasks: () => undefined, onWake() {}, onWoken() {}, emit: () => true },
     onReady: () => void events.push("ready"),
     lanes: new LaneSet(),
     onEnd: (_lane, end) => void ends.push(end),

@@ -12,6 +12,7 @@ import type { Stopping, Workers } from "../../../../host/workers/feature.ts";
 export class StoppedWorkers implements Stopping {
   readonly #workers: Workers;
   readonly #abandoned = new Set<Lane>();
+  #hasWarned = false;
 
   constructor(workers: Workers) {
     this.#workers = workers;
@@ -29,15 +30,27 @@ export class StoppedWorkers implements Stopping {
   }
 
   stop(lane: Lane, error: Error): void {
-    const { dispatcher: { phases }, events, runtime: { stopsThreads }, size } = this.#workers;
+    const { dispatcher: { phases }, runtime: { cores, stopsThreads }, size } = this.#workers;
     const continues = !stopsThreads && isStillRunning(lane);
-    if (continues && this.abandonedThreads >= size.maxAbandonedThreads) {
+    if (continues && this.abandonedThreads >= (size.maxAbandonedThreads ?? cores)) {
       this.#keep(lane, error);
       return;
     }
     if (continues) this.#abandoned.add(lane);
     phases.end(lane, error);
-    if (continues) events.onThreadAbandoned(lane.id);
+    if (continues) this.#report(lane.id);
+  }
+
+  /** Dispatches `threadAbandoned`, and prints the first one of the pool. */
+  #report(workerId: number): void {
+    const { abandonedThreads } = this;
+    const warning = this.#hasWarned
+      ? undefined
+      : `worker ${workerId} was stopped, but its thread keeps running: this runtime cannot stop a thread ` +
+        "that loops or blocks. Tasks should check their signal (task({ abortSignal: true }), signal.aborted).";
+    const { events } = this.#workers;
+    const isPrinted = events.emit("threadAbandoned", { workerId, abandonedThreads }, warning);
+    this.#hasWarned ||= isPrinted;
   }
 
   /** Its waiting calls run elsewhere. It ends when it has answered. Without another worker the pool fails. */

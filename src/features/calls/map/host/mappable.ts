@@ -8,7 +8,7 @@ import { CHUNK, type ChunkResult } from "../../../../protocol/task-variants.ts";
 import { type GivenCall, mergeOptions } from "../../../../api/options/call-options.ts";
 import { type CallParts, callParts } from "../../../../api/calls/call-parts.ts";
 import { settingsFor } from "../../../../api/calls/call-proxy.ts";
-import type { CallSink } from "../../../../api/calls/mapped-errors.ts";
+import type { CallSink } from "../../../../api/options/resolved-options.ts";
 
 /** Calls of one task with the signal of one run of `map`. */
 export interface BoundCall {

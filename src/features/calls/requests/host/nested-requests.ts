@@ -99,7 +99,7 @@ export class NestedRequests {
   ): void {
     const { spec: { options, signatures }, snapshots } = this.#host;
     const declared = signatures[found.task]?.args;
-    const sent = options.context === undefined
+    const sent = options.capture === undefined
       ? args
       : withContext(args, context, declared?.length ?? 0);
     const snapshot = capturePassing(snapshots, sent, ARGUMENTS, declared);

@@ -176,11 +176,11 @@ class LaneSender implements BatchWriter {
     this.#lane.postStream({ heddle: "end", ...this.#id, reason, isOfReturn });
   }
 
-  #takeKeyLists(): readonly unknown[] | undefined {
+  #takeKeyLists(): string | undefined {
     const { keyLists } = this.#codec;
     const first = this.#keyLists;
     if (first === keyLists.size) return undefined;
     this.#keyLists = keyLists.size;
-    return [first, ...keyLists.keysFrom(first, keyLists.size - first)];
+    return keyLists.textFrom(first, keyLists.size - first);
   }
 }

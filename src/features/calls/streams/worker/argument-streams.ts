@@ -1,7 +1,7 @@
 /** Arguments that are streams: the worker's side. docs/internals/streams.md explains the protocol of streams. */
 import { Codec } from "../../../../codec/codec.ts";
 import type { Decoder } from "../../../../codec/decoder.ts";
-import { ReceivedKeyLists } from "../../../../codec/key-lists/key-lists.ts";
+import { ReceivedKeyLists } from "../../../../codec/key-lists.ts";
 import { ProtocolError, StreamClosedError } from "../../../../errors.ts";
 import { unpackReason } from "../../../../protocol/abort-reason.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";

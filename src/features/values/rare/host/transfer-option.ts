@@ -8,6 +8,7 @@ import { isStreamable } from "../../../../protocol/is-streamable.ts";
 import type { CallOption, ChangeArguments } from "../../../../api/options/feature.ts";
 
 export const transferOption: CallOption = {
+  only: "with",
   check: (value, to) => {
     if (!Array.isArray(value)) {
       throw invalid("transfer", "an array of objects to move", describeValue(value));

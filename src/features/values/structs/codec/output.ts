@@ -4,11 +4,11 @@
  * move. Addresses (`base + rel`) and views do not, so they are reloaded after every `reserve`.
  */
 import { align8Large } from "../../../../memory/align.ts";
-import type { Writer } from "../../../../codec/writer.ts";
+import type { Encoder } from "../../../../codec/encoder.ts";
 import { Mismatch } from "./mismatch.ts";
 
 /** The caller's side of writing: memory that `room` may replace. */
-export type StructWriter = Pick<Writer, "memory" | "room" | "access">;
+export type StructWriter = Pick<Encoder, "memory" | "room" | "access">;
 
 /** Maximum bytes of a struct with its tail, since distances are int32. */
 const MAX_BYTES = 2 ** 31 - 8;

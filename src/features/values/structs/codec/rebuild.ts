@@ -12,7 +12,8 @@ import {
   textShape,
 } from "./shape.ts";
 import { type ScalarKind, SCALARS } from "./scalars.ts";
-import type { DeclaredValue, Signature } from "./signature.ts";
+import type { Signature } from "./signature.ts";
+import { DeclaredStruct } from "../declared.ts";
 import { StructCodec } from "./struct-codec.ts";
 
 /** A schema after structured clone, without its hidden properties. */
@@ -34,10 +35,10 @@ export function rebuildSignature(
   };
 }
 
-function declaredValue(copy: Copy): DeclaredValue {
+function declaredValue(copy: Copy): DeclaredStruct {
   const isView = copy.kind === "view";
   const shape = rebuildStruct(isView ? copy.of! : copy);
-  return { codec: new StructCodec(shape), isView };
+  return new DeclaredStruct(new StructCodec(shape), isView);
 }
 
 function rebuildStruct({ fields }: Copy): StructShape {

@@ -20,14 +20,6 @@ export interface ContextOptions {
   readonly run: URL | string;
 }
 
-/** These options with their defaults. */
-export interface ResolvedObserving {
-  readonly metrics: boolean;
-  /** Undefined: none. */
-  readonly debug: readonly DebugTopic[] | undefined;
-  readonly context: { readonly capture: () => unknown; readonly run: string } | undefined;
-}
-
 /** The topics of the variable HEDDLE_DEBUG: a list with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
 export function debugOf(variable: string): readonly DebugTopic[] | undefined {
   if (["", "0", "false"].includes(variable)) return undefined;
@@ -51,7 +43,7 @@ export function checkDebug(given: unknown): readonly DebugTopic[] | undefined {
 export function checkContext(
   given: unknown,
   inliner: unknown,
-): NonNullable<ResolvedObserving["context"]> {
+): { readonly capture: () => unknown; readonly run: string } {
   if (inliner !== undefined && inliner !== false) {
     throw new InvalidArgumentError(
       "context cannot be combined with inliner: the host does not load the module of context.run.",

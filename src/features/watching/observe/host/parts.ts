@@ -38,7 +38,7 @@ export function createFollower(host: PoolParts, channel: TracingChannel): CallFo
 
 /** Prepares a pool with `metrics`, `debug` or `context`, before its parts are made. */
 export function observe(host: PoolParts): void {
-  const { options: { metrics, debug: topics, context }, runtime } = host.spec;
+  const { options: { metrics, debug: topics, modules: { context } }, runtime } = host.spec;
   const stamps = metrics ? host.part(createStamps) : undefined;
   if (stamps !== undefined) {
     host.createSender = (options) => new StampingSender(options, stamps);
@@ -51,7 +51,7 @@ export function observe(host: PoolParts): void {
   const data: ObserveData = {
     metrics: stamps?.buffer,
     printsWaitsFromMs: printsWaits ? debug.fromMs : undefined,
-    context: context && runtime.toModuleUrl(context.run),
+    context: context && runtime.toModuleUrl(context),
   };
   host.startData["observe"] = data;
 }

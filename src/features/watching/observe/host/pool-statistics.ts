@@ -186,7 +186,8 @@ function addCounters(to: object, parts: Iterable<Part>): void {
 }
 
 function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
-  const { threads, max } = options.budget ?? PoolBudget.ofThread(runtime.cores);
+  const { threads, max } = (options.budget as PoolBudget | undefined) ??
+    PoolBudget.ofThread(runtime.cores);
   return { threads, max };
 }
 

@@ -15,14 +15,25 @@ export class UnavailableThreads implements Fallback {
   }
 
   goOn(error: Error, isFirst: boolean): boolean {
-    const { alive: threads, dispatcher: { lanes }, events } = this.#workers;
+    const { alive: threads, dispatcher: { lanes } } = this.#workers;
     if (!(error instanceof WorkerStartError)) return false;
     if (this.isOnHost || lanes.open.length > 0) return false;
     if (threads > 0 && !isFirst) return true; // those that are starting show whether threads can run
     this.#workers.limit(Math.max(1, threads));
-    events.onUnavailable(error, threads);
+    this.#report(error, threads);
     if (threads === 0) this.#load();
     return true;
+  }
+
+  /** After the code that has created the pool, which may add a listener. */
+  #report(error: Error, threads: number): void {
+    const { events, runtime } = this.#workers;
+    runtime.macrotask(() => {
+      const place = threads === 0 ? "on the host, which they may block" : `in ${threads} threads`;
+      const warning =
+        `no further thread can start, so the tasks of a pool run ${place}: ${error.message}`;
+      events.emit("unavailable", { threads, error }, warning);
+    });
   }
 
   #load(): void {

@@ -1,0 +1,3 @@
+import { runBrowser } from "../scenarios/browser.ts";
+
+await runBrowser();

@@ -1,0 +1,3 @@
+import { runHeavyLoad } from "../scenarios/heavy-load.ts";
+
+await runHeavyLoad();

@@ -1,0 +1,3 @@
+import { runHttp } from "../scenarios/http.ts";
+
+await runHttp();

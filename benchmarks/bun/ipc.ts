@@ -1,0 +1,16 @@
+import { heddleEcho } from "../contenders/heddle-echo.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
+import { http, websocket } from "../contenders/loopback-bun.ts";
+import { others } from "../contenders/pool-echoes.ts";
+import { postMessageEcho } from "../contenders/post-message-echo.ts";
+import { startThread } from "../contenders/thread-messages.ts";
+import { runIpc } from "../scenarios/ipc.ts";
+
+await runIpc([
+  heddleEcho,
+  knittingEcho,
+  postMessageEcho(startThread),
+  websocket,
+  http,
+  ...others({ workerpool: "workerpool 10.0.3 never answers on Bun" }),
+]);

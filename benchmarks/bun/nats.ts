@@ -1,0 +1,3 @@
+import { runNats } from "../scenarios/nats.ts";
+
+await runNats();

@@ -1,0 +1,3 @@
+import { runShared } from "../scenarios/shared.ts";
+
+await runShared();

@@ -1,0 +1,3 @@
+export const echo = (value: number): number => value;
+export const nothing = (): void => {};
+export const asyncNothing = async (): Promise<void> => {};

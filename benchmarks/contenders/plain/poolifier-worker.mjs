@@ -1,3 +1,0 @@
-import { ThreadWorker } from "poolifier";
-
-export default new ThreadWorker((value) => value);

@@ -1,0 +1,3 @@
+import { runTokio } from "../scenarios/tokio.ts";
+
+await runTokio();

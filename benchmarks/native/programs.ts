@@ -1,0 +1,3 @@
+import { runNativePrograms } from "../scenarios/programs.ts";
+
+await runNativePrograms();

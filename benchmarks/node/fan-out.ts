@@ -1,0 +1,3 @@
+import { runFanOut } from "../scenarios/fan-out.ts";
+
+await runFanOut();

@@ -1,0 +1,3 @@
+import { runHttpSoak } from "../scenarios/http-soak.ts";
+
+await runHttpSoak();

@@ -1,0 +1,3 @@
+import { runMixedLoad } from "../scenarios/mixed-load.ts";
+
+await runMixedLoad();

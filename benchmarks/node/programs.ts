@@ -1,0 +1,3 @@
+import { runPrograms } from "../scenarios/programs.ts";
+
+await runPrograms();

@@ -1,0 +1,3 @@
+import { runSoak } from "../scenarios/soak.ts";
+
+await runSoak();

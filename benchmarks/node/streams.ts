@@ -1,0 +1,3 @@
+import { runStreams } from "../scenarios/streams.ts";
+
+await runStreams();

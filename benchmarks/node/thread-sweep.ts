@@ -1,0 +1,3 @@
+import { runThreadSweep } from "../scenarios/thread-sweep.ts";
+
+await runThreadSweep();
