@@ -11,6 +11,7 @@ import type { Encoder } from "../codec/encoder.ts";
 import { normalizeNumber } from "../codec/kinds/numbers.ts";
 import type { ReceivedKeyLists } from "../codec/key-lists.ts";
 import { ProtocolError } from "../errors.ts";
+import { align8 } from "../memory/align.ts";
 import { copyWords, viewMemory } from "../memory/views.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
 import { NO_SPACE, type RingProducer } from "../ring/producer.ts";
@@ -212,25 +213,26 @@ export class Endpoint {
    * False also if the record would be too large.
    */
   sendByName(slot: number, generation: number, name: string, snapshot: Snapshot): boolean {
-    const values = snapshot.inline!;
-    const encoded = this.snapshots.encodeInternal(name).inline;
-    const length = values.length + (encoded?.length ?? Infinity);
-    if (encoded === undefined || length > maxInlineBytes(this.tx.capacity)) return false;
-    const inline = new Uint8Array(length);
-    inline.set(values);
-    inline.set(encoded, values.length);
-    const named = { ...snapshot, inline };
-    return this.sendSnapshot(CALL_BY_NAME, slot, generation, encoded.length, named);
+    const { length } = snapshot.inline!;
+    const inline = new Uint8Array(length + align8(4 * name.length));
+    if (inline.length > maxInlineBytes(this.tx.capacity)) return false;
+    inline.set(snapshot.inline!);
+    const codes = new Int32Array(inline.buffer, length);
+    for (let at = 0; at < name.length; at++) codes[at] = name.charCodeAt(at);
+    return this.sendSnapshot(CALL_BY_NAME, slot, generation, name.length, { ...snapshot, inline });
   }
 
   /** The name of the polled CALL_BY_NAME record at `index`, and its arguments. */
-  readByName(index: number, descriptor: number): readonly [name: unknown, args: unknown[]] {
+  readByName(index: number, descriptor: number): readonly [name: string, args: unknown[]] {
     const { decoder, rx: { memory, end } } = this;
-    const at = end - memory.i32[(index >> 2) + TASK_WORD]!;
-    if (at < index + FRAME_BYTES || at > end) {
-      throw new ProtocolError(`Name at byte ${at - index} of ${end - index}.`);
+    const { i32 } = memory;
+    const length = i32[(index >> 2) + TASK_WORD]!;
+    const at = end - align8(4 * length);
+    if (length < 0 || at < index + FRAME_BYTES) {
+      throw new ProtocolError(`Name of ${length} characters in a record of ${end - index} bytes.`);
     }
-    const name = decoder.one(memory, at, end);
+    let name = "";
+    for (let unit = 0; unit < length; unit++) name += String.fromCharCode(i32[(at >> 2) + unit]!);
     return [name, decoder.all(memory, index + FRAME_BYTES, at, countOf(descriptor))];
   }
 

@@ -14,8 +14,8 @@
  *                      REQUEST (a task calls the host or another task: host-requests.md)
  *   location           where the values are (below)
  *   count              number of values: arguments of a CALL, items or events, otherwise 1
- *   task               CALL: the task's index in the pool's task table; CALL_BY_NAME: the bytes of the task's name, which
- *                      is encoded behind the arguments; ITEMS: their encoded bytes; REQUEST: its
+ *   task               CALL: the task's index in the pool's task table; CALL_BY_NAME: the length of the task's name, whose
+ *                      UTF-16 units are behind the arguments, an i32 each; ITEMS: their encoded bytes; REQUEST: its
  *                      number; THROWN: OF_RETURN or 0; otherwise 0
  *
  *   location INLINE    the values follow, encoded by the codec
