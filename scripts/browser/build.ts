@@ -13,6 +13,9 @@ const root: string = fileURLToPath(new URL("../../", import.meta.url));
 /** Modules of other runtimes, and what stands for them. */
 const REPLACED: Readonly<Record<string, string>> = {
   "runtimes/current.ts": "runtimes/browser/current.ts",
+  "runtimes/host.ts": "runtimes/browser/host.ts",
+  "runtimes/worker.ts": "runtimes/browser/worker.ts",
+  "runtimes/host-port.ts": "runtimes/browser/modules.ts",
   "runtimes/package-modules.ts": "runtimes/browser/modules.ts",
   "runtimes/bun/bundles.ts": "runtimes/browser/modules.ts",
   "src/worker-entry.ts": "runtimes/browser/modules.ts",

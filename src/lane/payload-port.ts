@@ -67,29 +67,22 @@ export class PayloadMessages {
    * DataCloneError for objects that cannot be cloned or moved. Nothing was posted then.
    */
   post({ buffer, attachments }: Payload, transfer: readonly unknown[]): number {
-    try {
-      this.#port.post(buffer === undefined ? attachments : [...attachments, buffer], transfer);
-    } catch (error) {
-      if (isStackOverflow(error)) throw error;
-      // Ports throw errors of the runtime, which do not name the part.
-      const message = `A part cannot be cloned or cannot be moved: ${textOf(error)}`;
-      throw new DataCloneError(transfer.length === 0 ? message : message + MOVABLE, {
-        cause: error,
-      });
-    }
+    const message = buffer === undefined ? attachments : [...attachments, buffer];
+    this.postOther(message, transfer, transfer.length > 0 ? MOVABLE : "");
     const sequence = this.#posted;
     this.#posted = (sequence + 1) | 0;
     return sequence;
   }
 
   /** Posts a message that belongs to no record. The other side waits for it in `takeOther`, or looks for it by `takeNotice`. */
-  postOther(message: object, transfer: readonly unknown[]): void {
+  postOther(message: object, transfer: readonly unknown[], hint = ""): void {
     try {
       this.#port.post(message, transfer);
     } catch (error) {
-      throw new DataCloneError(`A part cannot be cloned or cannot be moved: ${textOf(error)}`, {
-        cause: error,
-      });
+      if (isStackOverflow(error)) throw error;
+      // Ports throw errors of the runtime, which do not name the part.
+      const text = `A part cannot be cloned or cannot be moved: ${textOf(error)}${hint}`;
+      throw new DataCloneError(text, { cause: error });
     }
   }
 
@@ -97,10 +90,8 @@ export class PayloadMessages {
   takeOther(isWanted: (message: unknown) => boolean): unknown {
     for (let next = this.#port.receive(); next !== undefined; next = this.#port.receive()) {
       const { message } = next;
-      if (Array.isArray(message)) {
-        this.#untaken.set(this.#received, () => message);
-        this.#received = (this.#received + 1) | 0;
-      } else if (message === undefined || isWanted(message)) return message;
+      if (Array.isArray(message)) this.#keep(() => message);
+      else if (message === undefined || isWanted(message)) return message;
       else this.#notices.push(message);
     }
     return undefined;
@@ -111,8 +102,7 @@ export class PayloadMessages {
     if (this.#notices.length > 0) return this.#notices.shift();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       if (typeof next !== "function") return next.notice;
-      this.#untaken.set(this.#received, next);
-      this.#received = (this.#received + 1) | 0;
+      this.#keep(next);
     }
     return undefined;
   }
@@ -121,23 +111,17 @@ export class PayloadMessages {
   has(sequence: number): boolean {
     while (!this.#untaken.has(sequence)) {
       if (!this.#port.hasMessage!()) return false;
-      this.#untaken.set(this.#received, this.#receive(sequence));
-      this.#received = (this.#received + 1) | 0;
+      this.#keep(this.#receive(sequence));
     }
     return true;
   }
 
   /** Message `sequence`. Throws DataCloneError if it could not be deserialized. */
   take(sequence: number): PayloadMessage {
-    for (;;) {
-      const readMessage = this.#untaken.get(sequence);
-      if (readMessage !== undefined) {
-        this.#untaken.delete(sequence);
-        return readMessage();
-      }
-      this.#untaken.set(this.#received, this.#receive(sequence));
-      this.#received = (this.#received + 1) | 0;
-    }
+    while (!this.#untaken.has(sequence)) this.#keep(this.#receive(sequence));
+    const read = this.#untaken.get(sequence)!;
+    this.#untaken.delete(sequence);
+    return read();
   }
 
   /** Takes message `sequence` and drops it. Ports in it are closed, so that their other ends are notified. */
@@ -154,6 +138,11 @@ export class PayloadMessages {
 
   close(): void {
     this.#port.close();
+  }
+
+  #keep(read: () => PayloadMessage): void {
+    this.#untaken.set(this.#received, read);
+    this.#received = (this.#received + 1) | 0;
   }
 
   /** Ports keep order: the next payload received is the next in sequence. */

@@ -9,37 +9,18 @@ import { process } from "./process.ts";
 import { refusingMarked } from "./uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./values.ts";
 import { createRuntime } from "./common.ts";
-import { workerThreads } from "./worker-threads.ts";
+import { threads } from "./threads.ts";
 
 /** Whether a file may be read without a question to the user. */
 const canRead = (path: URL): boolean =>
   Deno.permissions.querySync({ name: "read", path }).state === "granted";
 
-/** Deno's getter of `crypto`. */
-const loadCrypto = Object.getOwnPropertyDescriptor(globalThis, "crypto")?.get;
-
 export function createDenoRuntime(): Runtime {
-  const threads = workerThreads({
-    // Nobody listens for their "close", which Deno could not dispatch if a DOM environment had replaced `Event` (2.9).
-    preparePort: (port) => void Object.defineProperty(port, "dispatchEvent", { value: () => true }),
-    // Loads the implementation of CryptoKey once: a key received before that is an empty object (2.9).
-    beforeReceiving: () => void loadCrypto?.call(globalThis),
-  });
-  return createRuntime(threads, {
-    bytes: {
-      isUntransferable: process.getBuiltinModule("node:worker_threads").isMarkedAsUntransferable,
-    },
+  return createRuntime({
+    bytes: { isUntransferable: threads().isMarkedAsUntransferable },
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
     turnsPerYield: 24,
-    stopsThreads: false,
-    printsUncaught: true,
-    refuseLimits: ({ resourceLimits, permission }) => [
-      // A worker that reaches its limit in a promise or message callback hangs: it neither runs nor ends (2.9).
-      ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
-      ...(permission === undefined ? [] : refusePermission(permission)),
-    ],
-    importCondition: "deno",
     canRead,
     // By its path: `existsSync` takes instances of the global `URL`, which may have been replaced.
     exists: (path) =>
@@ -108,7 +89,7 @@ declare const Deno: { readonly permissions: Permissions };
  * Threads of `node:worker_threads` have the permissions of their host, and a permission revoked in one of them is
  * revoked for all (2.9). So workers can be denied only permissions that the host itself lacks.
  */
-function refusePermission(permission: Permission): string[] {
+export function refusePermission(permission: Permission): string[] {
   const reasons: string[] = [];
   for (const key of ["read", "write", "net", "run", "ffi", "env"] as const) {
     const given = permission[key];

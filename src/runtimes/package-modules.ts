@@ -4,9 +4,9 @@
  */
 import { JSON, URL } from "../builtins.ts";
 import { process } from "./process.ts";
-import type { Runtime } from "./runtime.ts";
+import type { HostRuntime } from "./runtime.ts";
 
-interface Search extends Pick<Runtime, "canRead"> {
+interface Search extends Pick<HostRuntime, "canRead"> {
   /** Conditions in `exports` that hold, besides `default`. */
   readonly conditions: readonly string[];
 }
@@ -23,8 +23,8 @@ const NAME = /^((?:@[^/\\%]+\/)?[^./\\%#@:][^/\\%:]*)(\/.*)?$/;
 
 /** Finds modules from other modules: how `createPool` takes those that its caller names. */
 export function moduleFinder(
-  runtime: Pick<Runtime, "toModuleUrl" | "exists" | "importCondition" | "canRead" | "env">,
-): Pick<Runtime, "toModuleUrl" | "exists"> & {
+  runtime: Pick<HostRuntime, "toModuleUrl" | "exists" | "importCondition" | "canRead" | "env">,
+): Pick<HostRuntime, "toModuleUrl" | "exists"> & {
   readonly findPackage: (specifier: string, parent: string) => string | undefined;
 } {
   const { toModuleUrl, exists } = runtime;
@@ -40,7 +40,7 @@ export function moduleFinder(
 function findPackageModule(
   specifier: string,
   parent: string,
-  { importCondition, canRead, env }: Pick<Runtime, "importCondition" | "canRead" | "env">,
+  { importCondition, canRead, env }: Pick<HostRuntime, "importCondition" | "canRead" | "env">,
 ): string | undefined {
   const search = {
     conditions: [importCondition, "node", "import", "module-sync", ...givenConditions(env)],
@@ -61,7 +61,7 @@ function findPackageModule(
 }
 
 /** Conditions of the flag `--conditions` (`-C`), of the command line and of `NODE_OPTIONS`. */
-function givenConditions(env: Runtime["env"]): readonly string[] {
+function givenConditions(env: HostRuntime["env"]): readonly string[] {
   const flags = [...(env("NODE_OPTIONS") ?? "").split(/\s+/), ...process.execArgv];
   return flags.flatMap((flag, index) => {
     if (flag === "-C" || flag === "--conditions") return flags.slice(index + 1, index + 2);

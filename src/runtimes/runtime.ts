@@ -231,7 +231,7 @@ export interface WorkerHandle {
   /** Whether the thread has ended, for a host that blocks. Missing where the runtime cannot tell before its events. */
   readonly hasEnded?: (() => boolean) | undefined;
   /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
-  terminate(): Promise<void>;
+  terminate(): Promise<unknown>;
 }
 
 /** Standard streams by name. */
@@ -306,17 +306,14 @@ export interface TracingChannel {
   fail(message: object): void;
 }
 
+/** What hosts and workers ask of a runtime. */
 export interface Runtime extends CodecAccess {
   /** Cores this process may use, CPU affinity considered. At least 1. */
   readonly cores: number;
   /** Whether threads can share memory. Otherwise each has a copy of its lane, which messages keep up to date (`features/workers/mirror/`). */
   readonly sharesMemory: boolean;
-  /** Whether `memoryBytes` tells anything. */
-  readonly measuresMemory: boolean;
   /** Whether a thread that waits for another can take its messages, without its event loop. */
   readonly blocks: boolean;
-  /** Whether pools take workers that the program starts (`WorkerEntry.create`). */
-  readonly startsGivenWorkers: boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Whole milliseconds since the epoch, the same for all threads. Cheaper than `now`; jumps when the system's clock is set. */
@@ -338,23 +335,35 @@ export interface Runtime extends CodecAccess {
   createContext<Value>(): AsyncContext<Value>;
   /** Returns a function that runs others in the asynchronous context of now (`AsyncLocalStorage.snapshot`). */
   bindContext(): <Result>(f: () => Result) => Result;
-  /** The tracing channel of this name in `node:diagnostics_channel`. */
-  tracingChannel(name: string): TracingChannel;
   /** The value of an environment variable; undefined also if this process may not read it. */
   env(name: string): string | undefined;
   /** Writes a line to stderr. */
   printError(line: string): void;
   setInterval(callback: () => void, intervalMs: number): Timer;
   setTimeout(callback: () => void, delayMs: number): Timer;
+  /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */
+  createChannel(): { readonly local: PayloadPort; readonly remote: unknown };
+  /** The worker's end, as received in its start data. */
+  openPort(remote: unknown): PayloadPort;
+  /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
+  bundleMark(): string | undefined;
+  /** Converts a path, file URL string or URL into the URL string a worker can import. */
+  toModuleUrl(location: string): string;
+}
+
+/** What a host asks besides. */
+export interface HostRuntime extends Runtime {
+  /** Whether `memoryBytes` tells anything. */
+  readonly measuresMemory: boolean;
+  /** Whether pools take workers that the program starts (`WorkerEntry.create`). */
+  readonly startsGivenWorkers: boolean;
+  /** The tracing channel of this name in `node:diagnostics_channel`. */
+  tracingChannel(name: string): TracingChannel;
   /**
    * Runs the callbacks of `setTimeout` that are due, of all pools of this copy of heddle in this thread: for a host that blocks,
    * whose event loop does not. Intervals wait for the event loop.
    */
   runDueTimeouts(): void;
-  /** A payload channel: this thread's end, and the other to pass to `spawnWorker`. */
-  createChannel(): { readonly local: PayloadPort; readonly remote: unknown };
-  /** The worker's end, as received in its start data. */
-  openPort(remote: unknown): PayloadPort;
   /** Reasons why these limits cannot be enforced on a worker, as phrases. */
   refuseLimits(limits: WorkerLimits): readonly string[];
   /** Starts a thread with the module `entry`. The thread may always read `modules` (URLs). */
@@ -372,21 +381,6 @@ export interface Runtime extends CodecAccess {
   directOutputs(): readonly OutputName[];
   /** Whether threads take `execArgv`. */
   readonly takesExecArgv: boolean;
-  /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
-  confineSelf(limits: WorkerLimits, library: string, modules: readonly string[]): void;
-  /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
-  explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
-  /** In a worker whose entry is a bundle: the version of the copy of heddle that has to serve it. */
-  bundleMark(): string | undefined;
-  /**
-   * Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs; on Bun 30, and a collection of the new
-   * objects where it may be near `limit`.
-   */
-  memoryBytes(limit: number): number;
-  /** In a worker: its host. Throws elsewhere. */
-  parent(): ParentHandle;
-  /** Converts a path, file URL string or URL into the URL string a worker can import. */
-  toModuleUrl(location: string): string;
   /** The runtime's own condition in the `exports` of packages. */
   readonly importCondition: string;
   /**
@@ -400,4 +394,19 @@ export interface Runtime extends CodecAccess {
   readonly printsUncaught: boolean;
   /** Prints a warning by the runtime's own mechanism. */
   warn(message: string, error?: unknown): void;
+}
+
+/** What a worker asks besides. */
+export interface WorkerRuntime extends Runtime {
+  /** Called in a worker before it loads users' modules: applies the limits that could not be set at its start. */
+  confine(limits: WorkerLimits, library: string, modules: readonly string[]): Promise<void>;
+  /** Makes an error of `error`, with which the import of `url` was rejected, and finds the place of the mistake. */
+  explainLoadError(error: unknown, url: string): LoadError | Promise<LoadError>;
+  /**
+   * Bytes of heap and buffers of this thread, garbage included. Takes 1 to 10 µs; on Bun 30, and a collection of the new
+   * objects where it may be near `limit`.
+   */
+  memoryBytes(limit: number): number;
+  /** In a worker: its host. Throws elsewhere. */
+  parent(): ParentHandle;
 }

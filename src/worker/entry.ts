@@ -29,7 +29,7 @@ import {
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import { currentRuntime } from "../runtimes/current.ts";
+import { workerRuntime } from "../runtimes/worker.ts";
 import { unpackData } from "../shared-entry.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
 import { HostWaker, wakeBlockedHost } from "../sync/host-parking.ts";
@@ -44,7 +44,7 @@ import { Replies } from "./replies.ts";
 import type { Serve, Site } from "./site.ts";
 import { WorkerCore } from "./worker-core.ts";
 
-const runtime = currentRuntime;
+const runtime = workerRuntime;
 
 /** Serves a worker: returns what takes its messages, the start data first. */
 export const serve: Serve = (site) => {
@@ -71,9 +71,12 @@ export function serveThread(serve: Serve): void {
     isHost: false,
     known: [],
     enter: (realm, { limits, library }, f) => {
-      if (limits.permission !== undefined) runtime.confineSelf(limits, library, realm.modules);
-      enterWorkerRealm(realm);
-      f();
+      const enter = (): void => {
+        enterWorkerRealm(realm);
+        f();
+      };
+      if (limits.permission === undefined) enter();
+      else runtime.confine(limits, library, realm.modules).then(enter).catch(crash);
     },
     crash,
   }));

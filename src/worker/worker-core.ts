@@ -6,7 +6,7 @@ import { REQUEST_RING } from "../lane/layout.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
 import type { WorkerMessage, WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
-import type { PayloadPort, Runtime } from "../runtimes/runtime.ts";
+import type { PayloadPort, WorkerRuntime } from "../runtimes/runtime.ts";
 import type { HostWaker } from "../sync/host-parking.ts";
 import type { SpaceFlag } from "../sync/space-flag.ts";
 import type { WorkerFeature } from "./feature.ts";
@@ -19,7 +19,7 @@ import type { TaskWrap, WorkerTask } from "./task.ts";
 export type LaneSignals = Pick<HostWaker, "wake"> & Pick<SpaceFlag, "raise" | "take">;
 
 export class WorkerCore {
-  readonly runtime: Runtime;
+  readonly runtime: WorkerRuntime;
   readonly site: Site;
   /** With memory that a feature has made, where none is shared. */
   start: WorkerStart;
@@ -66,7 +66,12 @@ export class WorkerCore {
   onOutside: () => void = () => {};
 
   /** `starts`: of features that may replace parts of the start data, by their names. */
-  constructor(start: WorkerStart, site: Site, runtime: Runtime, starts: readonly WorkerFeature[]) {
+  constructor(
+    start: WorkerStart,
+    site: Site,
+    runtime: WorkerRuntime,
+    starts: readonly WorkerFeature[],
+  ) {
     this.runtime = runtime;
     this.site = site;
     this.start = start;

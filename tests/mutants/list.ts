@@ -347,7 +347,7 @@ const limits: Room = {
   ],
   mutants: [
     {
-      file: "runtimes/common.ts",
+      file: "runtimes/host.ts",
       from: "for (const { run } of due) run();",
       to: "",
       fault: "a host that blocks keeps no time limits",
@@ -751,13 +751,13 @@ const workers: Room = {
     },
     {
       file: "features/workers/scaling/host/pool-budget.ts",
-      from: "reserved += Math.max(pool.threadCount, pool.guaranteed);",
+      from: "reserved += Math.max(pool.threadCount, pool.isClosing ? 0 : pool.size.minThreads);",
       to: "reserved += pool.threadCount;",
       fault: "threads that a pool of fixed size is about to start are lent to others",
     },
     {
       file: "host/workers/supervisor.ts",
-      from: "if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;",
+      from: "if (this.isClosing || this.delayed > 0 || !this.mayStart) return;",
       to: "return;",
       fault:
         "a pool of fixed size that has lost its workers while it drains starts none for its calls",
@@ -781,8 +781,8 @@ const workers: Room = {
       fault: "one call that waits starts a second worker while the first one starts",
     },
     {
-      file: "features/workers/scaling/host/budget-use.ts",
-      from: "if (open().length + starting() === 0) {",
+      file: "features/workers/scaling/host/pool-sizing.ts",
+      from: "if (this.#usable === 0) {",
       to: "if (alive === 0) {",
       fault: "a pool whose workers wait for other calls with their threads waits for the budget",
     },

@@ -16,8 +16,8 @@ import { RESULT_NUMBER } from "../../src/lane/frame.ts";
 import { REQUEST_RING, responseRing } from "../../src/lane/layout.ts";
 import type { WorkerMessage, WorkerStart } from "../../src/protocol/start-data.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
-import { currentRuntime } from "../../src/runtimes/current.ts";
-import type { Runtime, Timer, WorkerHandle } from "../../src/runtimes/runtime.ts";
+import { hostRuntime } from "../../src/runtimes/host.ts";
+import type { HostRuntime, Timer, WorkerHandle } from "../../src/runtimes/runtime.ts";
 import { AwakeCount } from "../../src/sync/awake-count.ts";
 import { useInHost } from "../../src/api/pool/feature.ts";
 import { hostFeatures } from "../../src/features/host.ts";
@@ -48,8 +48,8 @@ function createClock() {
     };
   };
   const createChannel = () => ({ local: port, remote: {} });
-  const runtime: Runtime = {
-    ...currentRuntime,
+  const runtime: HostRuntime = {
+    ...hostRuntime,
     cores: 4,
     stopsThreads: true,
     now: () => nowMs,
@@ -185,7 +185,7 @@ function createEvents() {
   return { events, exits, failures, listeners };
 }
 
-/** A pool that has not been started. `stopsThreads`: as `Runtime.stopsThreads`; `spawnOnHost`: as in LaneOptions. */
+/** A pool that has not been started. `stopsThreads`: as `HostRuntime.stopsThreads`; `spawnOnHost`: as in LaneOptions. */
 export function createSupervisor(
   size: Partial<PoolSize> = {},
   stopsThreads = true,

@@ -8,9 +8,9 @@ import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { Inliner } from "../../host/dispatch/queue/waiting-calls.ts";
 import type { InFlightWindow } from "../../host/lanes/in-flight-window.ts";
 import type { LaneChooser } from "../../host/schedule/placement.ts";
-import type { ShareLimits } from "../../host/workers/pool-size.ts";
+import type { ShareLimits } from "../../host/workers/feature.ts";
 import type { RingSizes } from "../../lane/layout.ts";
-import type { Runtime, ThreadOptions, WorkerLimits } from "../../runtimes/runtime.ts";
+import type { HostRuntime, ThreadOptions, WorkerLimits } from "../../runtimes/runtime.ts";
 import type { PoolOptions } from "./pool-options.ts";
 
 /** Options that are merged into others. */
@@ -86,8 +86,8 @@ export type ResolvedOptions =
 
 /** What the checks have to know of the runtime. */
 export type OptionsRuntime =
-  & Pick<Runtime, "cores" | "refuseLimits" | "takesExecArgv">
-  & Partial<Pick<Runtime, "env" | "measuresMemory" | "sharesMemory">>;
+  & Pick<HostRuntime, "cores" | "refuseLimits" | "takesExecArgv">
+  & Partial<Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory">>;
 
 /** The options that are given. Each is read once. */
 export type Given = { readonly [Key in keyof PoolOptions]?: unknown };

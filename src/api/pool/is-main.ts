@@ -1,6 +1,7 @@
 /** Whether this is a worker of heddle. A file of its own, so that bundles of programs that ask no more leave the rest out. */
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
+import { listen } from "../../runtimes/host-port.ts";
 import { VERSION } from "../../version.ts";
 
 /**
@@ -11,7 +12,7 @@ export function serveBundle(load: () => Promise<unknown>): boolean {
   const mark = currentRuntime.bundleMark();
   if (mark === undefined) return workerRealm() === undefined;
   if (mark === VERSION && claimThread()) {
-    currentRuntime.parent(); // listens at once
+    listen();
     void load();
   }
   return false;

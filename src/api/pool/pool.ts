@@ -24,7 +24,7 @@ import { SERVED_URL } from "../../realm/served-modules.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
 import { workerEntry } from "../../worker-entry.ts";
-import { currentRuntime } from "../../runtimes/current.ts";
+import { hostRuntime } from "../../runtimes/host.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { moduleFinder } from "../../runtimes/package-modules.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
@@ -123,10 +123,10 @@ function prepare(
 ): Prepared {
   const realm = workerRealm();
   if (realm?.isLoading ?? !isMain) {
-    const isBundled = currentRuntime.bundleMark() !== undefined;
+    const isBundled = hostRuntime.bundleMark() !== undefined;
     throw nestedPool(realm, isBundled);
   }
-  const runtime = currentRuntime;
+  const runtime = hostRuntime;
   const resolved = resolveOptions(options, runtime) as Resolving;
   const entry = workerEntry(runtime, worker);
   const { moduleUrl } = resolved;
@@ -161,7 +161,7 @@ function createFrom(
       : moduleUrlOf(
         String(given),
         isRelative(String(given)) ? caller() : undefined,
-        moduleFinder(currentRuntime),
+        moduleFinder(hostRuntime),
       );
     const tasks = new ModuleTasks(url, runtime, common.uses);
     const { sources, signatures, moduleUrl } = tasks;
@@ -225,7 +225,7 @@ function locateTasks(
         `${show(tasks)}.`,
     );
   }
-  const finder = moduleFinder(currentRuntime);
+  const finder = moduleFinder(hostRuntime);
   return Object.keys(tasks).map((name, index) => {
     return {
       name,

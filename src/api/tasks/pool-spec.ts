@@ -2,7 +2,7 @@
 import type { Signature } from "../../codec/declared.ts";
 import type { GivenSettings } from "../../host/calls/call-settings.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
-import type { Runtime, WorkerEntry } from "../../runtimes/runtime.ts";
+import type { HostRuntime, WorkerEntry } from "../../runtimes/runtime.ts";
 import type { SharedWord } from "../../sync/awake-count.ts";
 import type { Serve } from "../../worker/site.ts";
 import type { ResolvedOptions } from "../options/resolved-options.ts";
@@ -44,7 +44,7 @@ export interface PoolSpec {
   readonly signatures: readonly (Signature | undefined)[];
   /** The URL of the module of a module pool. */
   readonly taskModule: string | undefined;
-  readonly runtime: Runtime;
+  readonly runtime: HostRuntime;
   /** The count of awake workers, and the shares above this pool's workers. */
   readonly active: readonly SharedWord[];
   /** Imports the code of workers on the host, where no thread can start. */

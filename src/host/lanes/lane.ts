@@ -13,6 +13,12 @@ export interface Lane {
   phase: Phase;
   /** Why it drains, in words: with this it ends. */
   endsFor?: string;
+  /** While it starts: the worker that it is to replace. */
+  replaces?: Lane | undefined;
+  /** The id of the worker that replaces it. */
+  replacedBy?: number | undefined;
+  /** It should be stopped and cannot be: it drains, and keeps the place of a worker. */
+  isUnstoppable?: boolean;
   /** Its thread waits for an answer of the host, whatever its phase. */
   isBlocked?: boolean;
   readonly endpoint: Endpoint;

@@ -2,17 +2,92 @@
  * How features take part in what a pool does with its workers: how many there are, which are replaced, how they are stopped, and
  * what happens where none can start. Without them a pool starts as many as it should have, and replaces those that end.
  */
-import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime, WorkerHandle } from "../../runtimes/runtime.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { PoolSize } from "./pool-size.ts";
-import type { Connect } from "./lane-connection.ts";
-import type { LaneOptions } from "./lane-options.ts";
-import type { SupervisorEvents } from "./supervisor-events.ts";
+import type { WorkerLoss, WorkerLostError } from "../../errors.ts";
+import type { TaskDescription } from "../../protocol/start-data.ts";
+import type { PendingCall } from "../calls/in-flight.ts";
+import type { Connect, LaneOptions } from "./lane-connection.ts";
+
+/** What a pool may have of a budget of threads. */
+export interface ShareLimits {
+  /** Threads that it may have at any time. */
+  readonly guaranteed: number;
+  /** Whether the budget limits the threads beyond. Otherwise they only count. */
+  readonly isLimited: boolean;
+}
+
+/** Limits of the number of workers, of their idle time, and of abandoned threads. */
+export interface PoolSize {
+  /** A `PoolBudget`. Undefined: that of the thread. */
+  readonly budget?: object | undefined;
+  /** Its part in the budget. Default: `minThreads`, and no limit beyond. */
+  readonly share?: ShareLimits;
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly idleTimeoutMs: number;
+  /** Undefined: as many as there are cores. */
+  readonly maxAbandonedThreads?: number;
+}
+
+/** How a lane ended. */
+export interface LaneEnd extends WorkerLoss {
+  /** The first error that ended the worker, if any: an uncaught exception, or the error passed to `end`. */
+  readonly cause: unknown;
+  /** Set if the worker failed to start. Undefined if it was closed while starting. */
+  readonly startError: Error | undefined;
+  /** Whether the worker's code has not even begun: its thread cannot run here. */
+  readonly neverBegan: boolean;
+  /** Whether the host had asked it to exit. */
+  readonly wasAsked: boolean;
+}
+
+/** How a worker ended, and what that meant for the pool. */
+export interface WorkerExit {
+  readonly workerId: number;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** Running calls that rejected with it. */
+  readonly callsLost: number;
+  /** Id of the worker that takes its place, perhaps in a moment. Undefined: none, or not decided yet. */
+  readonly replacedBy: number | undefined;
+}
+
+/** What a worker reports. */
+export interface WorkerEvents {
+  /** Called before a worker is ready, with the tasks of `taskModule`. It fails with the error that this returns. */
+  onTasks(tasks: readonly TaskDescription[]): Error | undefined | Promise<Error | undefined>;
+  /** A worker has woken the host; or the host a worker, if anybody wants to know. */
+  readonly onWake: (worker: { readonly id: number }) => void;
+  readonly onWoken: ((workerId: number) => void) | undefined;
+  /** Dispatches an event of the pool. Unless a listener calls `preventDefault()`, prints `warning` if there is one, and returns true. */
+  emit(name: string, detail: object, warning?: string, cause?: unknown): boolean;
+}
+
+export interface SupervisorEvents extends WorkerEvents {
+  /** A worker has started: calls back when it may take calls. */
+  onPrepare(lane: Lane, onDone: () => void): void;
+  /** A worker has ended, or never started. */
+  onEnded(workerId: number, error: () => Error): void;
+  /** `minThreads` workers are ready for the first time. */
+  onReady(): void;
+  /** The pool has failed: every call is rejected from now on. */
+  onFailed(error: Error): void;
+  /** Rejects a call whose worker is gone. */
+  onLost(call: PendingCall, error: WorkerLostError): void;
+  /** A worker takes calls from now on. */
+  onWorkerStart(workerId: number): void;
+  /**
+   * A worker has ended; with an error if it ended unexpectedly and the pool goes on. Of the calls that it was running,
+   * idempotent ones with retries left are retried, the others have been rejected.
+   */
+  onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void;
+}
 
 /** The workers of a pool, as features see them. `Supervisor` is the implementation. */
 export interface Workers {
-  readonly runtime: Runtime;
+  readonly runtime: HostRuntime;
   readonly dispatcher: Dispatcher;
   readonly events: SupervisorEvents;
   /** Its limits at present. */
@@ -21,6 +96,8 @@ export interface Workers {
   readonly recycling: Recycling | undefined;
   /** Workers that take calls or are starting, and threads that have the place of one. */
   readonly alive: number;
+  /** Threads that have not ended. */
+  readonly threadCount: number;
   /** Workers that do not take calls yet. */
   readonly starting: number;
   /** Replacements that are delayed. */
@@ -55,22 +132,14 @@ export interface Sizing {
   close(): void;
 }
 
-/** Replaces workers that have reached a limit. */
+/** Replaces workers that have reached a limit. It notes in the lanes which replaces which (`Lane.replaces`). */
 export interface Recycling {
   /** Number of workers recycled so far. */
   readonly recycled: number;
-  /** Threads that have the place of a worker, though they take no calls. */
-  readonly occupied: number;
   /** A worker has got as many calls as it should. It continues until its successor is ready. */
   recycle(lane: Lane): boolean;
   /** A worker has got its last call: another replaces it. */
   replaceAtLimit(lane: Lane): void;
-  /** A worker has ended. `replacedBy`: the id of its replacement. `isSuccessor`: it should have replaced one that goes on. */
-  onGone(
-    lane: Lane,
-  ): { readonly replacedBy: number | undefined; readonly isSuccessor: boolean };
-  /** A successor could not start. */
-  pause(): void;
   close(): void;
 }
 
@@ -80,8 +149,6 @@ export interface Stopping {
   readonly abandonedThreads: number;
   /** Factor, at least 1, by which limits are longer at present. */
   readonly stretch: number;
-  /** As `Recycling.occupied`. */
-  readonly occupied: number;
   stop(lane: Lane, error: Error): void;
 }
 
@@ -97,7 +164,8 @@ export interface Fallback {
 
 /** Each makes what a feature does for the workers of a pool, when that is first needed. */
 export interface WorkerMakers {
-  sizing(workers: Workers): Sizing;
+  /** Undefined: its number of workers is fixed. */
+  sizing(workers: Workers): Sizing | undefined;
   recycling(workers: Workers): Recycling;
   stopping(workers: Workers): Stopping;
   fallback(workers: Workers): Fallback;
@@ -109,7 +177,7 @@ export interface WorkerMakers {
 
 /** What workers on the host's thread are made of. */
 interface HostWorkersGiven {
-  readonly runtime: Runtime;
+  readonly runtime: HostRuntime;
   /** The tasks that the host has, by index: functions or declared tasks. Undefined: its module is imported. */
   readonly known: readonly unknown[];
   /** Runs a function in an asynchronous context of no call. */

@@ -1,4 +1,10 @@
-/** How a lane's host wakes its worker: through words of shared memory, or by messages that bring what it has written. */
+/**
+ * What a lane (`thread-lane.ts`) is made of: its rings, and how the host wakes its worker: through words of shared memory, or by
+ * messages that bring what it has written.
+ */
+import type { Codec } from "../../codec/codec.ts";
+import { Endpoint } from "../../lane/endpoint.ts";
+import { links } from "../../lane/links.ts";
 import {
   PARKED_WORD,
   REQUEST_RING,
@@ -7,54 +13,42 @@ import {
   type RingSizes,
   WANTS_SPACE,
 } from "../../lane/layout.ts";
-import { Endpoint } from "../../lane/endpoint.ts";
-import { links } from "../../lane/links.ts";
-import type { MirrorMessage } from "../../features/workers/mirror/mirror-message.ts";
-import { WAKE, type WorkerStart } from "../../protocol/start-data.ts";
+import type { HostMirror } from "../../features/workers/mirror/host/host-mirror.ts";
+import { type PoolStart, WAKE, type WorkerStart } from "../../protocol/start-data.ts";
 import { SpscRing } from "../../ring/spsc-ring.ts";
-import type { PayloadPort, Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime, PayloadPort, Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
 import { wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { Waker } from "../../sync/worker-parking.ts";
-import type { Codec } from "../../codec/codec.ts";
 
-/** The rings in the memory of a new lane, behind the host's endpoint. */
-export function createEndpoint(
-  memory: SharedArrayBuffer,
-  { requests: requestCapacity, responses: responseCapacity }: RingSizes,
-  codec: Codec,
-  port: PayloadPort,
-): Endpoint {
-  const requests = SpscRing.create(memory, REQUEST_RING, requestCapacity);
-  const responses = SpscRing.create(memory, responseRing(requestCapacity), responseCapacity);
-  const consumer = links.current?.takeConsumer(responses) ?? responses.takeConsumer();
-  return new Endpoint(requests.takeProducer(), consumer, codec, port);
-}
-
-/** In place of words of shared memory, where a worker shares none with the host (`features/workers/mirror/`). */
-interface LaneMirror extends LaneWaking {
-  /** Sends what was written, now. */
-  flush(): void;
-  receive(message: MirrorMessage): void;
-}
-
-interface LaneWaking {
-  readonly state: number;
-  wake(): boolean;
-  repost(): void;
+/** What a lane is created with. */
+export interface LaneOptions {
+  readonly runtime: HostRuntime;
+  readonly codec: Codec;
+  /** Starts a thread, or returns the one that was started in advance. */
+  readonly spawn: (workerId: number) => WorkerHandle;
+  /** Loads what makes workers on the host's thread. Undefined: a pool without threads fails. */
+  readonly spawnOnHost?: (() => Promise<() => WorkerHandle>) | undefined;
+  readonly ringSizes: RingSizes;
+  /** Where workers share no memory with the host. */
+  readonly connect?: Connect | undefined;
+  readonly start: PoolStart;
+  /** Longest time to become ready, and to close, in milliseconds. */
+  readonly startTimeoutMs: number;
+  readonly teardownTimeoutMs: number;
 }
 
 export interface LaneConnection {
-  readonly waker: LaneWaking;
+  readonly waker: Pick<Waker, "state" | "wake" | "repost">;
   /** Raised while the worker waits for room in its response ring. */
   readonly responseSpace: Pick<SpaceFlag, "take">;
   /** Raised while the host waits for room in the request ring. */
   readonly requestSpace: Pick<SpaceFlag, "raise">;
-  /** In place of these where the worker shares no memory with the host. */
-  readonly mirror: LaneMirror | undefined;
+  /** In place of these where the worker shares no memory with the host (`features/workers/mirror/`). */
+  readonly mirror?: Pick<HostMirror, "flush" | "receive">;
 }
 
-/** Sends a worker its start data, and connects it with its host otherwise than by shared memory. */
+/** Sends a worker its start data, and connects it with its host. */
 export type Connect = (
   handle: WorkerHandle,
   start: WorkerStart,
@@ -62,15 +56,24 @@ export type Connect = (
   runtime: Runtime,
 ) => LaneConnection;
 
-/** Sends the worker its start data. */
-export function connect(handle: WorkerHandle, start: WorkerStart): LaneConnection {
-  const { lane, active, payloadPort } = start;
-  handle.post(start, [payloadPort]);
-  const control = new Int32Array(lane, 0, REQUEST_RING / 4);
+export const connect: Connect = (handle, start) => {
+  handle.post(start, [start.payloadPort]);
+  const control = new Int32Array(start.lane, 0, REQUEST_RING / 4);
   return {
-    mirror: undefined,
     responseSpace: new SpaceFlag(control, WANTS_SPACE),
     requestSpace: new SpaceFlag(control, REQUEST_SPACE),
-    waker: new Waker(control, PARKED_WORD, () => handle.post(WAKE), wordsOf(active)),
+    waker: new Waker(control, PARKED_WORD, () => handle.post(WAKE), wordsOf(start.active)),
   };
+};
+
+/** The rings in the memory of a new lane, behind the host's endpoint. */
+export function createEndpoint(
+  memory: SharedArrayBuffer,
+  { codec, ringSizes }: LaneOptions,
+  port: PayloadPort,
+): Endpoint {
+  const requests = SpscRing.create(memory, REQUEST_RING, ringSizes.requests);
+  const responses = SpscRing.create(memory, responseRing(ringSizes.requests), ringSizes.responses);
+  const consumer = links.current?.takeConsumer(responses) ?? responses.takeConsumer();
+  return new Endpoint(requests.takeProducer(), consumer, codec, port);
 }

@@ -4,11 +4,11 @@
  * before it ends, pools that have taken responses since the last time request a message from each worker once its
  * output has arrived. Waiting for that message keeps the process running.
  */
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { HostRuntime } from "../../runtimes/runtime.ts";
 
 /** Watches for the end of the process. Returns a function that ends this. */
 export function printLastOutput(
-  { onBeforeExit }: Pick<Runtime, "onBeforeExit">,
+  { onBeforeExit }: Pick<HostRuntime, "onBeforeExit">,
   responses: { readonly taken: number },
   workers: { readonly threads: Iterable<{ awaitOutput(): void }> },
 ): () => void {

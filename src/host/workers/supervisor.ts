@@ -9,37 +9,43 @@
  * Features decide how many workers a pool has, replace those that have reached a limit, and stop them (`feature.ts`).
  */
 import { Map, Promise, Set } from "../../builtins.ts";
-import { TimeoutError, WorkerLostError } from "../../errors.ts";
+import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
-import type { Runtime, Timer, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime, Timer, WorkerHandle } from "../../runtimes/runtime.ts";
 import {
   type Fallback,
   makers,
+  type PoolSize,
   type Recycling,
   type Sizing,
   type Stopping,
+  type SupervisorEvents,
+  type WorkerExit,
   type Workers,
 } from "./feature.ts";
-import { WorkerFailures } from "./worker-failures.ts";
-import { type FixedPool, fixedPools } from "../lanes/fixed-pools.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
 import { isAlive } from "../lanes/phase.ts";
-import type { ExitOf, SupervisorEvents, WorkerExit } from "./supervisor-events.ts";
-import type { PoolSize } from "./pool-size.ts";
-import type { LaneOwner } from "./lane-options.ts";
-import { type LaneEnd, type LaneOptions, ThreadLane } from "./thread-lane.ts";
+import { type LaneEnd, type LaneOptions, type LaneOwner, ThreadLane } from "./thread-lane.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 
 export type { PoolSize, SupervisorEvents, WorkerExit };
 
-export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
+/** Failed starts in a row that fail the pool. */
+const MAX_START_FAILURES = 5;
+/** Workers in a row without an answer that fail the pool. */
+const MAX_UNPRODUCTIVE = 10;
+/** First delay before a replacement. */
+const BACK_OFF_MS = 5;
+const MAX_BACK_OFF_MS = 500;
+
+export class Supervisor implements LaneOwner, Workers {
   /** Workers started over the life of the pool. */
   started = 0;
   lost = 0;
   isDraining = false;
   isClosing = false;
-  readonly runtime: Runtime;
+  readonly runtime: HostRuntime;
   readonly dispatcher: Dispatcher;
   readonly events: SupervisorEvents;
   readonly lanes: LaneSet;
@@ -51,18 +57,19 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
   #options: LaneOptions;
   readonly #active: AwakeCount;
   readonly #timers = new Set<Timer>();
-  /** Undefined: every thread could start. */
+  /** Each is undefined until it is needed, and without its feature. */
   #fallback: Fallback | undefined;
-  #firstThreads = 0;
-  /** Undefined: no worker has reached a limit. */
   #recycling: Recycling | undefined;
-  /** Undefined: no worker was stopped. */
   #stopping: Stopping | undefined;
+  #firstThreads = 0;
   #wasAnyReady = false;
-  /** Undefined: no worker was lost. */
-  #failures: WorkerFailures | undefined;
-  #nextId = 0;
   #wereAllReady = false;
+  /** Failed starts in a row, and workers in a row that ended without an answer. */
+  #startFailures = 0;
+  #unproductive = 0;
+  /** Responses taken when a worker last ended without one of its own. */
+  #responsesAtLastFailure = 0;
+  #nextId = 0;
 
   constructor(
     size: PoolSize,
@@ -78,10 +85,7 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     this.events = events;
     this.#options = options;
     this.#active = active;
-    const { budget, share, minThreads, maxThreads } = size;
-    const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
-    if (isFixed || makers.sizing === undefined) fixedPools.add(this);
-    else this.sizing = makers.sizing(this);
+    this.sizing = makers.sizing?.(this);
   }
 
   get spawnOnHost(): LaneOptions["spawnOnHost"] {
@@ -128,10 +132,6 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     return this.#lanes.size;
   }
 
-  get guaranteed(): number {
-    return this.isClosing ? 0 : this.size.minThreads;
-  }
-
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
     try {
@@ -150,7 +150,6 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     if (this.#firstThreads === 0) this.#becomeReady();
   }
 
-  /** Undefined without the feature. */
   get recycling(): Recycling | undefined {
     return this.#recycling ??= makers.recycling?.(this);
   }
@@ -160,7 +159,6 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     return this.#recycling?.recycled ?? 0;
   }
 
-  /** Undefined without the feature. */
   get stopping(): Stopping | undefined {
     return this.#stopping ??= makers.stopping?.(this);
   }
@@ -183,9 +181,8 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
   checkLoad(): void {
     if (this.sizing !== undefined) return this.sizing.check();
     // A pool of fixed size lacks workers that are being stopped, and those that were not replaced as no call waited.
-    const { maxThreads } = this.size;
-    if (this.#lanes.size >= maxThreads && !this.#recycling && !this.#stopping) return;
-    if (this.isClosing || this.#timers.size > 0 || this.alive >= maxThreads) return;
+    if (this.lanes.open.length >= this.size.maxThreads) return;
+    if (this.isClosing || this.delayed > 0 || !this.mayStart) return;
     const { count, following } = this.dispatcher.startable;
     if (count + following > this.starting) this.startOrReplaceLater();
   }
@@ -207,16 +204,20 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
     for (const timer of this.#timers) timer.clear();
     this.#timers.clear();
     this.#recycling?.close();
-    if (this.#lanes.size === 0) fixedPools.delete(this);
     const ends: Promise<void>[] = [];
     for (const lane of this.#lanes.values()) ends.push(lane.end("the pool was closed"));
     await Promise.all(ends);
   }
 
+  /** Of those that drain only what is beyond `maxThreads`, and those that cannot be stopped. */
   get alive(): number {
-    let alive = (this.#stopping?.occupied ?? 0) + (this.#recycling?.occupied ?? 0);
-    for (const lane of this.#lanes.values()) if (isAlive(lane)) alive++;
-    return alive;
+    let alive = 0;
+    let draining = 0;
+    for (const lane of this.#lanes.values()) {
+      if (isAlive(lane) || (lane.isUnstoppable && lane.phase === "draining")) alive++;
+      else if (lane.phase === "draining") draining++;
+    }
+    return alive + Math.max(0, draining - this.size.maxThreads);
   }
 
   get starting(): number {
@@ -225,7 +226,7 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
   }
 
   spawn(id: number = this.#nextId++): Lane {
-    const lane = new ThreadLane(id, this.#options, this.events, this);
+    const lane = new ThreadLane(id, this.#options, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
     if (this.lanes.all.length === 0 && lane.mirror === undefined) this.lanes.starting ??= lane;
@@ -235,7 +236,7 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
 
   onReady(lane: Lane): void {
     this.#wasAnyReady = true;
-    this.#failures?.onReady();
+    this.#startFailures = 0;
     this.events.onPrepare(lane, () => this.#open(lane));
   }
 
@@ -255,86 +256,78 @@ export class Supervisor implements LaneOwner<ThreadLane>, FixedPool, Workers {
   onEnd(lane: ThreadLane, end: LaneEnd): void {
     this.#lanes.delete(lane.id);
     this.#active.subtract(lane.activeShare);
-    const { replacedBy, isSuccessor = false } = this.#recycling?.onGone(lane) ?? {};
-    const exit: ExitOf = { ...end, callsLost: 0, replacedBy };
     const calls = this.dispatcher.phases.onGone(lane);
-    if (this.isClosing) {
-      if (this.#lanes.size === 0) fixedPools.delete(this);
-      this.events.onWorkerExit({ ...exit, callsLost: calls.length }, undefined);
-      return;
+    let { replacedBy } = lane;
+    let callsLost = this.isClosing ? calls.length : 0;
+    const report = (error?: WorkerLostError): void =>
+      this.events.onWorkerExit({ ...end, callsLost, replacedBy }, error);
+    if (this.isClosing || end.wasAsked) {
+      if (!this.isClosing) this.checkLoad(); // a call may have been made meanwhile
+      return report();
     }
-    if (end.wasAsked) {
-      this.checkLoad(); // a call may have been made meanwhile
-      this.events.onWorkerExit(exit, undefined);
-      return;
-    }
-    const error = (): WorkerLostError =>
-      new WorkerLostError(end, { cause: end.cause ?? end.startError });
+    const cause = end.cause ?? end.startError;
+    const error = (): WorkerLostError => new WorkerLostError(end, { cause });
     this.events.onEnded(lane.id, error);
     for (const call of calls) {
       if (this.dispatcher.waiting.retry(call)) continue;
-      exit.callsLost++;
+      callsLost++;
       this.events.onLost(call, error());
     }
     this.lost++;
-    const continues = this.#replaceLost(lane, end, isSuccessor, exit);
-    // Last: a listener may do anything, even close the pool.
-    this.events.onWorkerExit(exit, continues ? error() : undefined);
+    const continues = this.#canContinue(lane, end, cause);
+    if (continues) {
+      replacedBy ??= this.replaceLater();
+      this.checkLoad();
+    }
+    report(continues ? error() : undefined); // last: a listener may do anything, even close the pool
   }
 
-  /** Starts another worker. False: the pool has failed. */
-  #replaceLost(lane: ThreadLane, end: LaneEnd, isSuccessor: boolean, exit: ExitOf): boolean {
-    if (isSuccessor && end.startError !== undefined) {
-      this.#recycling!.pause();
-    } else if (end.neverBegan && this.#goOnWithout(end.startError!, false)) return false;
-    else if (!this.#canContinue(lane, end, { cause: end.cause ?? end.startError })) return false;
-    exit.replacedBy ??= this.replaceLater();
-    this.checkLoad();
-    return true;
-  }
-
-  /** Whether to start further workers after this end. False: the pool has failed. */
-  #canContinue(lane: ThreadLane, end: LaneEnd, options: ErrorOptions): boolean {
-    const { responses } = this.dispatcher;
-    if (end.startError !== undefined && this.#hasFailed(end.startError)) return false;
+  /** Whether to start further workers after this end. False: the pool has failed, or goes on otherwise. */
+  #canContinue(lane: ThreadLane, end: LaneEnd, cause: unknown): boolean {
+    const { startError } = end;
+    if (startError !== undefined) {
+      if (lane.replaces !== undefined) return true; // the worker that it was to replace continues
+      if (end.neverBegan && this.#goOnWithout(startError, false)) return false;
+      if (this.#hasFailed(startError)) return false;
+    }
+    const { taken } = this.dispatcher.responses;
     const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
-    const error = this.#getFailures().countEnd(
-      isUnproductive,
-      responses.taken,
-      end.reason,
-      options,
-    );
-    if (error !== undefined) this.events.onFailed(error);
-    return error === undefined;
+    if (!isUnproductive || taken !== this.#responsesAtLastFailure) this.#unproductive = 0;
+    if (isUnproductive) this.#unproductive++;
+    this.#responsesAtLastFailure = taken;
+    if (this.#unproductive < MAX_UNPRODUCTIVE) return true;
+    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
+    this.events.onFailed(new WorkerStartError(`${message}; the last: ${end.reason}.`, { cause }));
+    return false;
   }
 
-  /** Counts a failed start. True: the pool has failed with it. */
+  /** Counts a failed start. True: the pool has failed with it. A pool with open workers goes on with them. */
   #hasFailed(error: Error): boolean {
-    const failures = this.#getFailures();
-    const hasFailed = failures.countFailedStart(this.dispatcher.lanes.open.length);
-    if (hasFailed) this.events.onFailed(failures.startError(error));
-    return hasFailed;
-  }
-
-  #getFailures(): WorkerFailures {
-    return this.#failures ??= new WorkerFailures(this.#wasAnyReady);
+    const failures = ++this.#startFailures;
+    if (!this.#wasAnyReady) {
+      this.events.onFailed(error);
+      return true;
+    }
+    if (failures < MAX_START_FAILURES || this.lanes.open.length > 0) return false;
+    const message = `${failures} workers in a row could not be started: ${error.message}`;
+    this.events.onFailed(new WorkerStartError(message, { cause: error }));
+    return true;
   }
 
   /** Starts a replacement soon, unless there are enough workers. Returns its id, which is then reserved; `reserved` is one that was. */
   replaceLater(reserved?: number): number | undefined {
-    const { queued } = this.dispatcher.waiting;
-    if (this.isDraining && queued === 0) return undefined;
-    const alive = this.alive + this.#timers.size;
-    if (alive >= this.size.maxThreads || (alive >= this.size.minThreads && queued === 0)) {
-      return undefined;
-    }
-    if (this.sizing?.mayStart(alive) === false) return undefined;
+    const { size: { minThreads, maxThreads }, dispatcher: { waiting: { queued } } } = this;
+    const alive = this.alive + this.delayed;
+    const isEnough = alive >= maxThreads ||
+      (queued === 0 && (this.isDraining || alive >= minThreads));
+    if (isEnough || this.sizing?.mayStart(alive) === false) return undefined;
     const id = reserved ?? this.#nextId++;
+    const failures = Math.max(this.#unproductive, this.#startFailures);
     const timer = this.runtime.setTimeout(() => {
       this.#timers.delete(timer);
       if (this.isClosing || this.sizing?.mayStart(this.alive) === false) return;
       this.startOrReplaceLater(id);
-    }, this.#getFailures().delayMs);
+    }, Math.min(BACK_OFF_MS * 2 ** failures, MAX_BACK_OFF_MS));
     // Calls in flight and starting workers keep the process running. An idle pool must not.
     if (this.#wereAllReady) timer.unref();
     this.#timers.add(timer);

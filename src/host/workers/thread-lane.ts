@@ -38,8 +38,8 @@ import { WORKERS } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
 import { RUNNING } from "../../sync/worker-parking.ts";
 import {
+  type HostRuntime,
   MAX_TIMER_MS,
-  type Runtime,
   type Timer,
   type WorkerHandle,
 } from "../../runtimes/runtime.ts";
@@ -48,16 +48,29 @@ import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type Phase, takesCalls } from "../lanes/phase.ts";
-import type { LaneEnd, LaneOptions, LaneOwner } from "./lane-options.ts";
-import type { WorkerEvents } from "./supervisor-events.ts";
-import { connect, createEndpoint, type LaneConnection } from "./lane-connection.ts";
+import type { LaneSet } from "../lanes/lane-set.ts";
+import type { LaneEnd, WorkerEvents } from "./feature.ts";
+import {
+  connect,
+  createEndpoint,
+  type LaneConnection,
+  type LaneOptions,
+} from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
-import { limitStart, type StartLimit } from "./start-timer.ts";
+import { lateStart, startErrorOf } from "./start-errors.ts";
 import type { Receiver } from "./watchdog.ts";
-import { lateStart, startErrorOf } from "./worker-failures.ts";
 
 export type { LaneEnd, LaneOptions };
+
+/** What has started a lane, and hears of it. */
+export interface LaneOwner {
+  readonly lanes: Pick<LaneSet, "move">;
+  readonly events: WorkerEvents;
+  onReady(lane: Lane): void;
+  /** Called exactly once, when the lane is gone: the thread has exited, or did not end in time. */
+  onEnd(lane: ThreadLane, end: LaneEnd): void;
+}
 
 /** How long the process waits for the output of a worker. */
 const OUTPUT_MS = 1000;
@@ -65,17 +78,27 @@ const OUTPUT_MS = 1000;
 const TERMINATE_MS = 1000;
 /** The same for `close`: no runtime can stop a thread in a native call (`execSync`), and `close` should not wait long. */
 const CLOSE_TERMINATE_MS = 100;
+/** Parts of the time for a start. Each counts once: time in which the machine is suspended, or the host is busy, is not the worker's. */
+const START_PARTS = 8;
+/** Extra time, in which a host that was busy can receive the ready message, which may be queued. */
+const START_GRACE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
   readonly id: number;
   readonly endpoint: Endpoint;
   readonly load: LaneLoad;
   phase: Phase = "starting";
+  /** The watchdog runs on the only thread that wakes workers, so no wake is half done. */
+  readonly isLeftAlone = true;
+  declare endsFor?: string;
+  declare replaces?: Lane | undefined;
+  declare replacedBy?: number | undefined;
+  declare isUnstoppable?: boolean;
 
   /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
 
-  readonly access: Runtime;
+  readonly access: HostRuntime;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #handle: WorkerHandle;
   readonly #waker: LaneConnection["waker"];
@@ -83,15 +106,12 @@ export class ThreadLane implements Lane, Receiver {
   readonly #requestSpace: LaneConnection["requestSpace"];
   /** Undefined: the worker shares memory with the host. */
   readonly mirror: LaneConnection["mirror"];
-  readonly #events: WorkerEvents;
-  readonly #owner: LaneOwner<ThreadLane>;
+  readonly #owner: LaneOwner;
   /** Words of this thread (realm/thread-hooks.ts). */
   readonly #ofHost: Int32Array;
-  readonly #onWoken: WorkerEvents["onWoken"];
   readonly #gone: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #options: LaneOptions;
-  readonly #startLimit: StartLimit;
-  #outputTimer: Timer | undefined;
+  readonly #timers: Partial<Record<"start" | "output" | "end", Timer | undefined>> = {};
   #credit: PayloadCredit | undefined;
   /** Whether the outcome of its start is known. */
   #hasStarted = false;
@@ -103,33 +123,18 @@ export class ThreadLane implements Lane, Receiver {
   #reason: string | undefined;
   #startError: Error | undefined;
 
-  constructor(
-    id: number,
-    options: LaneOptions,
-    events: WorkerEvents,
-    owner: LaneOwner<ThreadLane>,
-  ) {
+  constructor(id: number, options: LaneOptions, owner: LaneOwner) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
     this.access = runtime;
-    this.#events = events;
     this.#owner = owner;
-    this.#onWoken = events.onWoken;
     this.#options = options;
     this.load = new LaneLoad();
     Atomics.add(this.#ofHost = new Int32Array(start.active.at(-1)!.buffer), WORKERS, 1);
-    const memory = takeLaneMemory(ringSizes);
-    this.#control = new Int32Array(memory, 0, REQUEST_RING / 4);
+    const lane = takeLaneMemory(ringSizes);
+    this.#control = new Int32Array(lane, 0, REQUEST_RING / 4);
     const { local, remote } = runtime.createChannel();
-    this.endpoint = createEndpoint(memory, ringSizes, options.codec, local);
-    const message: WorkerStart = {
-      ...start,
-      active: [...start.active, this.activeShare],
-      workerId: id,
-      lane: memory,
-      requestCapacity: ringSizes.requests,
-      payloadPort: remote,
-    };
+    this.endpoint = createEndpoint(lane, options, local);
     try {
       this.#handle = options.spawn(id);
     } catch (error) {
@@ -137,24 +142,40 @@ export class ThreadLane implements Lane, Receiver {
       endSharing(runtime, this.activeShare, this.#ofHost, true);
       throw error;
     }
-    links.current?.attach(this.endpoint, local, () => events.onWake(this));
-    const { waker, responseSpace, requestSpace, mirror } = (options.connect ?? connect)(
-      this.#handle,
-      message,
-      ringSizes,
-      runtime,
-    );
-    this.#waker = waker;
-    this.#responseSpace = responseSpace;
-    this.#requestSpace = requestSpace;
-    this.mirror = mirror;
+    links.current?.attach(this.endpoint, local, () => owner.events.onWake(this));
+    const message: WorkerStart = {
+      ...start,
+      active: [...start.active, this.activeShare],
+      workerId: id,
+      lane,
+      requestCapacity: ringSizes.requests,
+      payloadPort: remote,
+    };
+    const connected = (options.connect ?? connect)(this.#handle, message, ringSizes, runtime);
+    this.#waker = connected.waker;
+    this.#responseSpace = connected.responseSpace;
+    this.#requestSpace = connected.requestSpace;
+    this.mirror = connected.mirror;
     this.#handle.onMessage(this.#onMessage);
     this.#handle.onError((error) => this.#onUncaught(error));
     this.#handle.onExit(this.#onExit);
-    const { startTimeoutMs } = options;
-    this.#startLimit = limitStart(runtime, startTimeoutMs, () => {
-      this.#failStart(lateStart(startTimeoutMs, start.taskModule));
-    });
+    this.#limitStart(START_PARTS);
+  }
+
+  /** A timer in place of the earlier one of that name. Its callback runs unless the worker is gone. */
+  #limit(name: "start" | "output" | "end", delayMs: number, callback: () => void): Timer {
+    this.#timers[name]?.clear();
+    return this.#timers[name] = this.access.setTimeout(callback, delayMs);
+  }
+
+  #limitStart(parts: number): void {
+    const { startTimeoutMs, start: { taskModule } } = this.#options;
+    if (startTimeoutMs > MAX_TIMER_MS) return;
+    const delayMs = parts > 0 ? startTimeoutMs / START_PARTS : START_GRACE_MS;
+    this.#limit("start", delayMs, () => {
+      if (parts > 0) this.#limitStart(parts - 1);
+      else this.#failStart(lateStart(startTimeoutMs, taskModule));
+    }).unref(); // a starting worker keeps the process running by itself
   }
 
   #onUncaught(error: unknown): void {
@@ -193,11 +214,6 @@ export class ThreadLane implements Lane, Receiver {
     return !this.isAwake;
   }
 
-  /** The watchdog runs on the only thread that wakes workers, so no wake is half done. */
-  get isLeftAlone(): boolean {
-    return true;
-  }
-
   get hasReason(): boolean {
     const waitsFor = Atomics.load(this.#control, WAITS_FOR);
     if (waitsFor === FOR_CALLS) return this.endpoint.tx.hasUnread;
@@ -212,7 +228,7 @@ export class ThreadLane implements Lane, Receiver {
   wake(isAgain?: boolean): void {
     if (this.#waker.wake()) {
       this.load.isWaking = true;
-      this.#onWoken?.(this.id);
+      this.#owner.events.onWoken?.(this.id);
     }
     if (isAgain === true) this.#waker.repost();
   }
@@ -249,22 +265,21 @@ export class ThreadLane implements Lane, Receiver {
     return true;
   }
 
-  /** Whether it has started, and not been told to end. */
   get #isReady(): boolean {
     return takesCalls(this) || this.phase === "draining";
   }
 
   /** Keeps the process running until the worker's output to stdout and stderr has arrived. */
   awaitOutput(): void {
-    if (!this.#isReady || this.#outputTimer !== undefined) return;
+    if (!this.#isReady || this.#timers.output !== undefined) return;
     this.#handle.ref();
     this.#handle.post(FLUSH);
-    this.#outputTimer = this.access.setTimeout(() => this.#onOutput(), OUTPUT_MS);
+    this.#limit("output", OUTPUT_MS, () => this.#onOutput());
   }
 
   #onOutput(): void {
-    this.#outputTimer?.clear();
-    this.#outputTimer = undefined;
+    this.#timers.output?.clear();
+    this.#timers.output = undefined;
     if (this.#isReady) this.#handle.unref();
   }
 
@@ -281,23 +296,22 @@ export class ThreadLane implements Lane, Receiver {
     if (typeof reason !== "string") {
       this.#cause ??= reason;
       this.#reason ??= reason.message;
-      void this.#terminate(TERMINATE_MS);
+      this.#stop(TERMINATE_MS);
     } else {
       this.#reason ??= reason;
       this.#handle.ref();
-      if (this.#isStopped) void this.#awaitGone(CLOSE_TERMINATE_MS);
-      else if (!this.#isAsked) void this.#ask();
+      if (this.#isStopped) this.#stop(CLOSE_TERMINATE_MS);
+      else if (!this.#isAsked) this.#ask();
     }
     return this.#gone.promise;
   }
 
-  async #ask(): Promise<void> {
+  #ask(): void {
     this.#isAsked = true;
     // Do not terminate a starting worker at once: on Node 22 that can crash the process while a module is evaluated
     // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
-    const stop = (): void => void this.#terminate(CLOSE_TERMINATE_MS);
     const limitMs = this.#options.teardownTimeoutMs;
-    const timer = limitMs > MAX_TIMER_MS ? undefined : this.access.setTimeout(stop, limitMs);
+    if (limitMs <= MAX_TIMER_MS) this.#limit("end", limitMs, () => this.#stop(CLOSE_TERMINATE_MS));
     // SYNC(close): stored after the last call was committed. Pairs with `#parkInLoop` in worker/loop.ts, which checks its ring
     // again after it has read this word. Needs release; waking relies on seq-cst (worker-parking.ts).
     Atomics.store(this.#control, IS_CLOSING, CLOSING);
@@ -305,62 +319,53 @@ export class ThreadLane implements Lane, Receiver {
       this.#waker.wake();
     } catch (error) {
       this.#cause ??= error; // a damaged parked word: the worker cannot be woken
-      stop();
+      this.#stop(CLOSE_TERMINATE_MS);
     }
-    await this.#gone.promise;
-    timer?.clear();
-  }
-
-  #terminate(waitMs: number): Promise<void> {
-    this.#isStopped = true;
-    Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
-    stopSharing(this.access, this.activeShare);
-    this.#handle.terminate().catch((error) => this.#cause ??= error);
-    return this.#awaitGone(waitMs);
   }
 
   /** Treats the worker as gone after that time: runtimes may report neither the end of `terminate()` nor an exit. */
-  async #awaitGone(waitMs: number): Promise<void> {
-    const timer = this.access.setTimeout(() => this.#onExit(undefined), waitMs);
-    await this.#gone.promise;
-    timer.clear();
+  #stop(waitMs: number): void {
+    const isFirst = !this.#isStopped;
+    this.#isStopped = true;
+    if (isFirst) {
+      Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
+      stopSharing(this.access, this.activeShare);
+      this.#handle.terminate().catch((error) => this.#cause ??= error);
+    }
+    if (isFirst || waitMs < TERMINATE_MS) this.#limit("end", waitMs, () => this.#onExit(undefined));
   }
 
   readonly #onMessage = (received: unknown): void => {
+    const { events } = this.#owner;
     if (received === WAKE) {
-      this.#events.onWake(this);
+      events.onWake(this);
       return;
     }
     if (typeof received !== "object" || received === null || !("heddle" in received)) {
-      this.#events.emit("message", { workerId: this.id, message: received }); // heddle's own are marked
+      events.emit("message", { workerId: this.id, message: received }); // heddle's own are marked
       return;
     }
     const message = received as Exclude<WorkerMessage, typeof WAKE>;
     switch (message.heddle) {
       case "ready":
       case "failed":
-        this.#onStarted(message);
-        return;
+        return this.#onStarted(message);
       case "flushed":
-        this.#onOutput();
-        return;
+        return this.#onOutput();
       case "notice":
-        this.#takeNotices();
-        return;
+        return this.#takeNotices();
       case "shared":
-        answerShared(this.access, message.body, this.endpoint, this.#handle);
-        return;
+        return answerShared(this.access, message.body, this.endpoint, this.#handle);
       case "uncaught":
-        this.#onUncaught(unpackError(this.access, message.error));
-        return;
+        return this.#onUncaught(unpackError(this.access, message.error));
       case "unhandledRejection": {
         const error = unpackError(this.access, message.error);
         const warning = `unhandled rejection in worker ${this.id}:`;
-        this.#events.emit("unhandledRejection", { workerId: this.id, error }, warning, error);
+        events.emit("unhandledRejection", { workerId: this.id, error }, warning, error);
         return;
       }
       default:
-        messages[message.heddle]?.(this, message as never, this.#events as never);
+        messages[message.heddle]?.(this, message as never, events as never);
     }
   };
 
@@ -394,7 +399,7 @@ export class ThreadLane implements Lane, Receiver {
       return;
     }
     const { tasks } = outcome;
-    const error = tasks === undefined ? undefined : this.#events.onTasks(tasks);
+    const error = tasks === undefined ? undefined : this.#owner.events.onTasks(tasks);
     if (error instanceof Promise) void error.then((error) => this.#onTasksKnown(error));
     else this.#onTasksKnown(error);
   }
@@ -403,7 +408,7 @@ export class ThreadLane implements Lane, Receiver {
     if (this.phase !== "starting") return;
     if (error !== undefined) return this.#failStart(error);
     this.#owner.lanes.move(this, "preparing");
-    this.#startLimit.timer?.clear();
+    this.#timers.start?.clear();
     this.#handle.unref();
     this.#owner.onReady(this);
   }
@@ -413,8 +418,7 @@ export class ThreadLane implements Lane, Receiver {
     const wasStarting = this.phase === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
     this.#owner.lanes.move(this, "gone");
-    this.#startLimit.timer?.clear();
-    this.#outputTimer?.clear();
+    for (const timer of Object.values(this.#timers)) timer?.clear();
     this.#gone.resolve();
     const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
     const reason = sentence.replace(/\.$/, ""); // it becomes the end of another

@@ -51,7 +51,6 @@ const timerOf = (id: number): Timer => ({
 export const timers = {
   setTimeout: (callback: () => void, delayMs: number): Timer =>
     timerOf(setTimeout(callback, delayMs)),
-  runDueTimeouts: (): void => {}, // no host blocks
   setInterval: (callback: () => void, intervalMs: number): Timer =>
     timerOf(setInterval(callback, intervalMs)),
 };

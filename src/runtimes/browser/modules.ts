@@ -1,6 +1,6 @@
 /**
- * In the browser's build this takes the place of `runtimes/package-modules.ts`, `runtimes/bun/bundles.ts` and
- * `worker-entry.ts`: modules have URLs there, and no files are searched.
+ * In the browser's build this takes the place of `runtimes/package-modules.ts`, `runtimes/bun/bundles.ts`,
+ * `runtimes/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
  */
 import { URL } from "../../builtins.ts";
 import type { Runtime, WorkerEntry } from "../runtime.ts";
@@ -10,6 +10,8 @@ export function moduleFinder(
 ): Pick<Runtime, "toModuleUrl"> {
   return { toModuleUrl };
 }
+
+export const listen = (): void => {};
 
 export const runningModule = (source: string): string => source;
 

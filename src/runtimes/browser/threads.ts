@@ -4,54 +4,18 @@
  * - An event for the end. A worker that ends by itself says so by a message. The other ends are those by `terminate()`, which is
  *   replaced. Browsers kill no worker alone: where its memory is exhausted, they end its page.
  * - Exceptions that end a worker. Browsers report one and let the worker go on; here it ends, as on other runtimes.
- * - Reading a port without the event loop. Messages come by events, so a record may be there before its payload
- *   (`features/workers/mirror/gated-consumer.ts`).
  */
-import { Error, JSON, MessageChannel, Promise, URL } from "../../builtins.ts";
+import { Error, JSON, Promise, URL } from "../../builtins.ts";
 import { WorkerStartError } from "../../errors.ts";
 import { macrotask, timers } from "./clock.ts";
 import { NOWHERE } from "./modules.ts";
-import type {
-  ParentHandle,
-  PayloadPort,
-  Runtime,
-  ThreadOptions,
-  Timer,
-  WorkerEntry,
-  WorkerHandle,
-} from "../runtime.ts";
+import type { HostRuntime, Timer, WorkerHandle } from "../runtime.ts";
 
 /** From a worker: heddle is loaded in it, or it ends. */
-type LifeMessage = { readonly heddleBegun: true } | { readonly heddleExit: number };
+export type LifeMessage = { readonly heddleBegun: true } | { readonly heddleExit: number };
 
 function hasKey<Key extends string>(value: unknown, key: Key): value is Record<Key, unknown> {
   return typeof value === "object" && value !== null && key in value;
-}
-
-export function createPort(port: MessagePort): PayloadPort {
-  const arrived: (() => unknown)[] = [];
-  let onArrival = (): void => {};
-  const arrive = (read: () => unknown): void => {
-    arrived.push(read);
-    onArrival();
-  };
-  port.onmessage = ({ data }) => arrive(() => data);
-  port.onmessageerror = () =>
-    arrive(() => {
-      throw new Error("The browser could not deserialize it.");
-    });
-  return {
-    post: (message, transfer) => port.postMessage(message, transfer as Transferable[]),
-    receive: () => arrived.length === 0 ? undefined : { message: arrived.shift()!() },
-    hasMessage: () => arrived.length > 0,
-    onArrival: (listener) => void (onArrival = listener),
-    close: () => port.close(),
-  };
-}
-
-export function createChannel(): { readonly local: PayloadPort; readonly remote: unknown } {
-  const { port1, port2 } = new MessageChannel();
-  return { local: createPort(port1), remote: port2 };
 }
 
 /** Violations of the page's policy, which events of workers do not mention. */
@@ -187,7 +151,7 @@ function givenWorker(worker: unknown): WorkerHandle {
   return createHandle(worker as Worker, undefined);
 }
 
-export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHandle {
+export const spawnWorker: HostRuntime["spawnWorker"] = (entry, _name, _limits, _files, thread) => {
   const refused = (["env", "argv"] as const).filter((name) => thread[name] !== undefined);
   if (refused.length > 0) {
     throw new WorkerStartError(
@@ -205,64 +169,4 @@ export function spawnWorker(entry: WorkerEntry, thread: ThreadOptions): WorkerHa
   // Browsers differ in whether a worker with a script of another origin throws or has an error later.
   if (url.origin !== globalThis.origin) return foreignWorker(url);
   return createHandle(new Worker(url, { type: "module" }), url);
-}
-
-type Listen = (type: string, listener: (event: never) => void) => void;
-interface WorkerScope {
-  readonly postMessage: (message: unknown, transfer?: readonly unknown[]) => void;
-  readonly addEventListener: Listen;
-  close(): void;
-}
-
-let handle: ParentHandle | undefined;
-
-/** This worker's handle on its host. Created at once, since messages may come early. */
-export const parent: Runtime["parent"] = () => handle ??= createParent();
-
-function createParent(): ParentHandle {
-  if (!("WorkerGlobalScope" in globalThis)) throw new Error("Not in a web worker.");
-  const scope = globalThis as unknown as WorkerScope;
-  const { addEventListener, postMessage } = scope;
-  const close = scope.close.bind(scope);
-  let isTerminating = false;
-  let early: unknown[] | undefined = [];
-  let receive = (message: unknown): void => void early?.push(message);
-  let onUncaught = (_error: unknown): void => {};
-  let onExit = (): void => {};
-  const exit = (code: number): void => {
-    isTerminating = true;
-    onExit();
-    postMessage({ heddleExit: code } satisfies LifeMessage);
-    close();
-  };
-  Object.defineProperty(scope, "close", { configurable: true, value: () => exit(0) });
-  addEventListener("message", ({ data }: MessageEvent<unknown>) => receive(data));
-  addEventListener("error", (event: ErrorEvent) => {
-    event.preventDefault();
-    if (isTerminating) return;
-    isTerminating = true;
-    onUncaught(event.error ?? new Error(event.message));
-    exit(1);
-  });
-  postMessage({ heddleBegun: true } satisfies LifeMessage);
-  return {
-    post: (message, transfer = []) => postMessage(message, transfer),
-    onMessage: (listener) => {
-      receive = listener;
-      early?.forEach(listener);
-      early = undefined;
-    },
-    onUnhandledRejection: (listener) =>
-      addEventListener("unhandledrejection", (event: PromiseRejectionEvent) => {
-        if (event.defaultPrevented) return;
-        event.preventDefault();
-        listener(event.reason);
-      }),
-    onUncaught: (listener) => void (onUncaught = listener),
-    onExit: (listener) => void (onExit = listener),
-    isTerminating: () => isTerminating,
-    writeDirectly: () => {},
-    flushOutput: (callback) => callback(),
-    exit,
-  };
-}
+};

@@ -1,7 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { queueMicrotask, structuredClone } from "../../builtins.ts";
 import { inspectFrom } from "../array-keys.ts";
-import { memoryBytes } from "./memory.ts";
 import {
   ASCII,
   LATIN1,
@@ -12,7 +11,7 @@ import {
 } from "../runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../values.ts";
 import { createRuntime } from "../common.ts";
-import { threads, webWorkers } from "./web-workers.ts";
+import { threads } from "../threads.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;
@@ -22,26 +21,12 @@ const DECODED_UNITS = { least: 2048, most: 512 * 1024 } as const;
 
 const { keys: keysOf } = Object;
 
-/** Whether `write` is the runtime's: Bun's own is a property of the stream (1.4). */
-function hasOwnWrite(stream: object): boolean {
-  return (stream as { readonly write: { readonly name: string } }).write.name === "writeFast";
-}
-
-declare const Bun: { readonly isMainThread: boolean };
-
 export function createBunRuntime(): Runtime {
-  return createRuntime(webWorkers(Bun.isMainThread, hasOwnWrite), {
+  return createRuntime({
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
-    importCondition: "bun",
     losesAsyncWakes: true,
     microtask: (callback) => queueMicrotask(callback),
-    explainLoadError: async (error) => (await import("./load-errors.ts")).explainLoadError(error),
-    refuseLimits: ({ resourceLimits, permission }) => [
-      ...(resourceLimits === undefined ? [] : ["Bun ignores resourceLimits of workers"]),
-      ...(permission === undefined ? [] : ["Bun cannot deny its threads anything"]),
-    ],
-    memoryBytes,
     text: {
       joinedTexts: Infinity,
       loopUnits: 8,

@@ -1,11 +1,11 @@
 /** Imports the modules of users: tasks, setup, context. */
 import { Error, JSON, Promise } from "../../builtins.ts";
 import { servedModule } from "../../realm/served-modules.ts";
-import type { LoadError, Runtime } from "../../runtimes/runtime.ts";
+import type { LoadError, WorkerRuntime } from "../../runtimes/runtime.ts";
 
 export type Module = Readonly<Record<string, unknown>>;
 
-export type ImportRuntime = Pick<Runtime, "explainLoadError" | "kinds" | "setTimeout">;
+export type ImportRuntime = Pick<WorkerRuntime, "explainLoadError" | "kinds" | "setTimeout">;
 
 /** Why a module could not be loaded. */
 export class LoadFailure extends Error {

@@ -16,7 +16,7 @@ import {
 } from "../../protocol/start-data.ts";
 import { declaredAt } from "../../realm/declared-tasks.ts";
 import type { WorkerRealm } from "../../realm/worker-realm.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../../runtimes/runtime.ts";
 import { seams } from "../feature.ts";
 import type { WorkerTask } from "../task.ts";
 import type { WorkerCore } from "../worker-core.ts";
@@ -58,7 +58,7 @@ export async function load(core: WorkerCore): Promise<StartOutcome> {
 }
 
 /** An error as bytes; of anything else its text. */
-export function packReasonOf(runtime: Runtime, reason: unknown): Uint8Array {
+export function packReasonOf(runtime: WorkerRuntime, reason: unknown): Uint8Array {
   const error = isError(reason) ? reason : new Error(textOf(reason));
   try {
     return packError(runtime, error);
@@ -74,7 +74,7 @@ export function packReasonOf(runtime: Runtime, reason: unknown): Uint8Array {
 async function runSetup(
   url: string,
   realm: WorkerRealm,
-  runtime: Runtime,
+  runtime: WorkerRuntime,
 ): Promise<void> {
   const { module: { default: setup } } = await importModule(url, runtime);
   if (setup === undefined) return;

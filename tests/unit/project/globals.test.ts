@@ -15,10 +15,11 @@ const root = fileURLToPath(new URL("../../../src", import.meta.url));
 const LATE: Readonly<Record<string, readonly string[]>> = {
   // The program's own, so that it may replace it: what is printed, and the responses of its server.
   console: [
-    "runtimes/common.ts",
     "runtimes/browser/adapter.ts",
+    "runtimes/browser/host.ts",
     "runtimes/browser/threads.ts",
-    "runtimes/bun/web-workers.ts",
+    "runtimes/host.ts",
+    "runtimes/worker.ts",
     "compat/knitting/pool.ts",
   ],
   Response: ["dashboard/dashboard.ts"],
@@ -33,7 +34,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   Blob: ["runtimes/browser/threads.ts"],
   // Cannot be replaced.
   Deno: ["runtimes/deno.ts"],
-  Bun: ["runtimes/bun/adapter.ts"],
+  Bun: ["runtimes/threads.ts"],
   // Before the adapter has said where the original is.
   ReadableStream: ["builtins.ts"],
 };

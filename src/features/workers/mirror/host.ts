@@ -3,7 +3,7 @@ import { checkTransport } from "./host/transport.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { OptionsRuntime, Resolving } from "../../../api/options/resolved-options.ts";
 import { connectMirrored } from "./host/mirrored-connection.ts";
-import type { WorkerEvents } from "../../../host/workers/supervisor-events.ts";
+import type { WorkerEvents } from "../../../host/workers/feature.ts";
 import type { ThreadLane } from "../../../host/workers/thread-lane.ts";
 import type { MirrorMessage } from "./mirror-message.ts";
 

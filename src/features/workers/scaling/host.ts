@@ -3,6 +3,7 @@ import type { HostFeature } from "../../../api/pool/feature.ts";
 import { PoolSizing } from "./host/pool-sizing.ts";
 import { WorkerRecycling } from "./host/recycling.ts";
 import type { Recycling } from "../../../host/workers/feature.ts";
+import { addFixed } from "./host/pool-budget.ts";
 import { InvalidArgumentError } from "../../../errors.ts";
 import { checkLimit, checkMs } from "../../../option-checks.ts";
 import { resolveThreads } from "./host/thread-options.ts";
@@ -42,11 +43,13 @@ export const scaling: HostFeature = {
   },
 
   workers: {
-    sizing: (workers) =>
-      new PoolSizing(
-        workers,
-        (lane, reason) => ofFeature(workers.recycling).drain(lane, reason),
-      ),
+    sizing: (workers) => {
+      const { budget, share, minThreads, maxThreads } = workers.size;
+      const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
+      if (!isFixed) return new PoolSizing(workers);
+      addFixed(workers);
+      return undefined;
+    },
     recycling: (workers) => new WorkerRecycling(workers),
   },
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { StoppedWorkers } from "../../../../src/features/calls/limits/host/stopped-workers.ts";
+import type { Lane } from "../../../../src/host/lanes/lane.ts";
 import type { Workers } from "../../../../src/host/workers/feature.ts";
 import { RESULT_NUMBER } from "../../../../src/lane/frame.ts";
 import { FakeLane, laneSetOf } from "../../../support/lanes.ts";
@@ -12,7 +13,7 @@ function create(stopsThreads: boolean, maxAbandonedThreads = 2, busy = 0) {
       lanes: Object.defineProperty(laneSetOf([]), "busyCount", { value: busy }),
       phases: { end: (lane: FakeLane) => void ended.push(lane.id), drain: () => {} },
     },
-    events: { onThreadAbandoned: () => {} },
+    events: { emit: () => true },
     runtime: { cores: 4, stopsThreads },
     size: { maxAbandonedThreads },
     mayStart: true,
@@ -38,9 +39,11 @@ test("threads count until they park or respond", () => {
 
 test("no more threads than the maximum may be abandoned", () => {
   const { ended, stop, stopped } = create(false);
-  for (const id of [0, 1, 2]) stop(stuckLane(id));
+  const stuck = [0, 1, 2].map((id) => stuckLane(id));
+  for (const lane of stuck) stop(lane);
   stop(new FakeLane({ id: 3, isAwake: false }));
-  expect([ended, stopped.abandonedThreads, stopped.occupied]).toEqual([[0, 1, 3], 2, 1]);
+  expect([ended, stopped.abandonedThreads]).toEqual([[0, 1, 3], 2]);
+  expect(stuck.map((lane) => (lane as Lane).isUnstoppable)).toEqual([undefined, undefined, true]);
 });
 
 test("no thread counts if the runtime can stop it", () => {

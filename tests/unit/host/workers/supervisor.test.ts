@@ -4,8 +4,10 @@ import { packError } from "../../../../src/codec/codec.ts";
 import { TimeoutError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
-import { fixedPools } from "../../../../src/host/lanes/fixed-pools.ts";
-import { PoolBudget } from "../../../../src/features/workers/scaling/host/pool-budget.ts";
+import {
+  type FixedPool,
+  PoolBudget,
+} from "../../../../src/features/workers/scaling/host/pool-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor } from "../../../support/supervised.ts";
 
@@ -53,26 +55,39 @@ describe("a start", () => {
 
 describe("a pool of fixed size", () => {
   test("counts in the budget of its thread, until it is closed and its threads have ended", () => {
-    const budget = new PoolBudget(2, fixedPools);
-    fixedPools.clear();
+    const budget = PoolBudget.ofThread(4);
+    const before = budget.threads;
     const { supervisor, threads } = createSupervisor({ minThreads: 2 });
-    expect([budget.threads, budget.hasRoom]).toEqual([0, false]); // it may start them at any time
+    expect(budget.threads).toBe(before);
     supervisor.start();
     for (const thread of threads) thread.ready();
-    expect([budget.threads, supervisor.sizing]).toEqual([2, undefined]);
+    expect([budget.threads - before, supervisor.sizing]).toEqual([2, undefined]);
     void supervisor.close();
     threads[0]!.exit(0);
-    expect([budget.threads, budget.hasRoom]).toEqual([1, true]);
+    expect(budget.threads - before).toBe(1);
     threads[1]!.exit(0);
-    expect([budget.threads, fixedPools.size]).toEqual([0, 0]);
+    expect(budget.threads).toBe(before);
+  });
+
+  test("may start its threads at any time: they are reserved until it is closed", () => {
+    const pools = new Set<WeakRef<FixedPool>>();
+    const budget = new PoolBudget(2, pools);
+    const { supervisor, threads } = createSupervisor({ minThreads: 2 });
+    pools.add(new WeakRef(supervisor));
+    expect([budget.threads, budget.hasRoom]).toEqual([0, false]);
+    supervisor.start();
+    void supervisor.close();
+    expect([budget.threads, budget.hasRoom]).toEqual([2, false]);
+    threads[0]!.exit(0);
+    expect([budget.threads, budget.hasRoom]).toEqual([1, true]);
   });
 
   test("leaves that of its options to others, and is no part of another", () => {
     const budget = new PoolBudget(4);
-    const before = fixedPools.size;
+    const before = PoolBudget.ofThread(4).threads;
     const { supervisor } = createSupervisor({ budget, minThreads: 1 });
     supervisor.start();
-    expect([budget.threads, fixedPools.size]).toEqual([1, before]);
+    expect([budget.threads, PoolBudget.ofThread(4).threads]).toEqual([1, before]);
   });
 
   test("starts a worker for a call that waits while the thread of a stopped one goes on", () => {

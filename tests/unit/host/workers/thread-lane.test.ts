@@ -7,22 +7,23 @@ import {
   type LaneOptions,
   ThreadLane,
 } from "../../../../src/host/workers/thread-lane.ts";
-import { currentRuntime } from "../../../../src/runtimes/current.ts";
-import type { Runtime } from "../../../../src/runtimes/runtime.ts";
+import { hostRuntime } from "../../../../src/runtimes/host.ts";
+import type { HostRuntime } from "../../../../src/runtimes/runtime.ts";
 import { AwakeCount } from "../../../../src/sync/awake-count.ts";
 
 /** A lane whose thread neither answers nor ends, and whose timers are run by hand, the first due first. */
-function createStuckLane(): {
+function createStuckLane(startTimeoutMs = Infinity): {
   lane: ThreadLane;
   ends: LaneEnd[];
   events: string[];
   terminations: () => number;
   nextTimer: () => number;
+  timers: readonly unknown[];
 } {
   const timers: { callback: () => void; delayMs: number }[] = [];
   let terminations = 0;
-  const runtime: Runtime = {
-    ...currentRuntime,
+  const runtime: HostRuntime = {
+    ...hostRuntime,
     setTimeout: (callback, delayMs) => {
       const timer = { callback, delayMs };
       timers.push(timer);
@@ -52,14 +53,10 @@ function createStuckLane(): {
     }),
     ringSizes: { requests: 1024, responses: 1024 },
     start: start as unknown as LaneOptions["start"],
-    startTimeoutMs: Infinity,
+    startTimeoutMs,
     teardownTimeoutMs: 1000,
   }, {
-    onTasks: () => undefined,
-    onWake() {},
-    onWoken() {},
-    emit: () => true,
-  }, {
+    events: { onTasks: () => undefined, onWake() {}, onWoken() {}, emit: () => true },
     onReady: () => void events.push("ready"),
     lanes: new LaneSet(),
     onEnd: (_lane, end) => void ends.push(end),
@@ -70,7 +67,7 @@ function createStuckLane(): {
     callback();
     return delayMs;
   };
-  return { lane, ends, events, terminations: () => terminations, nextTimer };
+  return { lane, ends, events, terminations: () => terminations, nextTimer, timers };
 }
 
 /** What the worker's thread says of its life. */
@@ -123,4 +120,19 @@ test("a worker already being stopped when it is closed is abandoned after 100 ms
   expect([terminations(), nextTimer()]).toEqual([1, 100]);
   await closed;
   expect(ends).toMatchObject([{ reason: "stuck" }]);
+});
+
+test("a worker that does not start in time, counted in parts, has failed to start after another 100 ms", () => {
+  const { ends, terminations, nextTimer } = createStuckLane(8000);
+  for (let part = 0; part < 8; part++) expect(nextTimer()).toBe(1000);
+  expect(terminations()).toBe(0);
+  expect(nextTimer()).toBe(100);
+  expect([terminations(), nextTimer()]).toEqual([1, 1000]);
+  expect(ends).toMatchObject([{ startError: { message: expect.stringContaining("8000 ms") } }]);
+});
+
+test("a worker that has started has no limit any more", () => {
+  const { lane, timers } = createStuckLane(8000);
+  setLife(lane, BEGUN | STARTED);
+  expect([timers.length, lane.checkLife(true), timers.length]).toEqual([1, true, 0]);
 });

@@ -12,15 +12,10 @@ import type { Stopping, Workers } from "../../../../host/workers/feature.ts";
 export class StoppedWorkers implements Stopping {
   readonly #workers: Workers;
   readonly #abandoned = new Set<Lane>();
-  /** Workers that must be stopped but cannot. */
-  readonly #unstoppable = new Set<Lane>();
   #hasWarned = false;
 
   constructor(workers: Workers) {
     this.#workers = workers;
-    workers.dispatcher.lanes.watch((lane) => {
-      if (lane.phase === "closing" || lane.phase === "gone") this.#unstoppable.delete(lane);
-    });
   }
 
   get abandonedThreads(): number {
@@ -32,10 +27,6 @@ export class StoppedWorkers implements Stopping {
     const { dispatcher: { lanes }, runtime: { cores } } = this.#workers;
     const threads = this.abandonedThreads;
     return threads === 0 ? 1 : Math.max(1, (threads + lanes.busyCount) / cores);
-  }
-
-  get occupied(): number {
-    return this.#unstoppable.size;
   }
 
   stop(lane: Lane, error: Error): void {
@@ -64,16 +55,14 @@ export class StoppedWorkers implements Stopping {
 
   /** Its waiting calls run elsewhere. It ends when it has answered. Without another worker the pool fails. */
   #keep(lane: Lane, cause: Error): void {
-    const { dispatcher: { phases }, events, isClosing } = this.#workers;
-    const unstoppable = this.#unstoppable;
-    if (unstoppable.has(lane) || isClosing) return;
-    unstoppable.add(lane);
+    const { dispatcher: { phases, lanes }, events, isClosing } = this.#workers;
+    if (lane.isUnstoppable || isClosing) return;
+    lane.isUnstoppable = true;
     phases.drain(lane, "it exceeded a limit");
-    if (this.#workers.alive + this.#workers.delayed > unstoppable.size || this.#workers.mayStart) {
-      return;
-    }
-    const message =
-      `No worker is left: ${unstoppable.size} run tasks that cannot be stopped, beside ` +
+    const unstoppable = lanes.all
+      .filter(({ phase, isUnstoppable }) => phase === "draining" && isUnstoppable).length;
+    if (this.#workers.alive + this.#workers.delayed > unstoppable || this.#workers.mayStart) return;
+    const message = `No worker is left: ${unstoppable} run tasks that cannot be stopped, beside ` +
       `${this.abandonedThreads} abandoned threads (maxAbandonedThreads)`;
     events.onFailed(new WorkerStartError(`${message}.`, { cause }));
   }

@@ -11,7 +11,7 @@ import {
 import { brandOf } from "../../../../codec/support/brands.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { ignoreRejections } from "../../../../host/dispatch/pending-arguments.ts";
-import type { Runtime } from "../../../../runtimes/runtime.ts";
+import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { atCaller } from "../../../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { openIterator } from "../../streams/open-source.ts";
@@ -182,7 +182,7 @@ export class MappedResults<Result>
   }
 }
 
-type MappingRuntime = Pick<Runtime, "bindContext" | "env" | "isPromise" | "warn">;
+type MappingRuntime = Pick<HostRuntime, "bindContext" | "env" | "isPromise" | "warn">;
 type RunSettings = Omit<MapRunOptions, "source" | "isReduction">;
 
 /** `map`, `forEach` and `reduce` of a pool with this many threads. */

@@ -2,7 +2,7 @@
 import { EventTarget, Promise, WeakMap } from "../../../../builtins.ts";
 import { describeValue } from "../../../../codec/support/describe.ts";
 import { InvalidArgumentError, type WorkerLostError } from "../../../../errors.ts";
-import type { Runtime } from "../../../../runtimes/runtime.ts";
+import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { didYouMean, invalid, isObject } from "../../../../option-checks.ts";
 
 /** Events a pool dispatches, as `CustomEvent` with this detail. */
@@ -85,11 +85,11 @@ const { addEventListener, removeEventListener } = EventTarget.prototype;
  */
 export class PoolListeners {
   readonly #pool: EventTarget;
-  readonly #runtime: Pick<Runtime, "warn" | "bindContext">;
+  readonly #runtime: Pick<HostRuntime, "warn" | "bindContext">;
   readonly #wrapped = new WeakMap<Listener, EventListener>();
-  readonly #contexts = new WeakMap<Listener, ReturnType<Runtime["bindContext"]>>();
+  readonly #contexts = new WeakMap<Listener, ReturnType<HostRuntime["bindContext"]>>();
 
-  constructor(pool: EventTarget, runtime: Pick<Runtime, "warn" | "bindContext">) {
+  constructor(pool: EventTarget, runtime: Pick<HostRuntime, "warn" | "bindContext">) {
     this.#pool = pool;
     this.#runtime = runtime;
   }

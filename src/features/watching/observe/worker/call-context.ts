@@ -4,7 +4,7 @@
  */
 import { textOf } from "../../../../codec/kinds/errors.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
-import type { Runtime } from "../../../../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../../../../runtimes/runtime.ts";
 import { importModule, type ImportRuntime } from "../../../../worker/loading/import-module.ts";
 import { seams } from "../../../../worker/feature.ts";
 import type { TaskCall, TaskWrap } from "../../../../worker/task.ts";
@@ -20,13 +20,13 @@ export class CallContext implements TaskWrap {
   readonly mayDelay = true;
   readonly #run: RunInContext;
   readonly #names: readonly string[];
-  readonly #runtime: Pick<Runtime, "bindContext">;
+  readonly #runtime: Pick<WorkerRuntime, "bindContext">;
 
   /** `names`: those of the tasks, by index. */
   constructor(
     run: RunInContext,
     names: readonly string[],
-    runtime: Pick<Runtime, "bindContext">,
+    runtime: Pick<WorkerRuntime, "bindContext">,
   ) {
     this.#run = run;
     this.#names = names;
@@ -37,7 +37,7 @@ export class CallContext implements TaskWrap {
   static async load(
     url: string,
     names: readonly string[],
-    runtime: ImportRuntime & Pick<Runtime, "bindContext">,
+    runtime: ImportRuntime & Pick<WorkerRuntime, "bindContext">,
   ): Promise<CallContext> {
     const { module: { run } } = await importModule(url, runtime);
     if (typeof run === "function") return new CallContext(run as RunInContext, names, runtime);

@@ -10,7 +10,7 @@ import type { Runtime, Timer } from "../../../../runtimes/runtime.ts";
 import type { StartableCalls } from "../../../../host/dispatch/dispatcher.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { LastProgress } from "../../../../host/lanes/last-progress.ts";
-import type { PoolSize } from "../../../../host/workers/pool-size.ts";
+import type { PoolSize } from "../../../../host/workers/feature.ts";
 
 /** Time that calls must wait before a worker is started. */
 const GROW_AFTER_MS = 10;

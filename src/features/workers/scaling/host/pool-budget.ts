@@ -8,9 +8,8 @@
  * The budget references a pool's supervisor only while the pool has threads or a guarantee, so it keeps no
  * pool alive that could be collected otherwise.
  */
-import { Set } from "../../../../builtins.ts";
-import { type FixedPool, fixedPools } from "../../../../host/lanes/fixed-pools.ts";
-import type { ShareLimits } from "../../../../host/workers/pool-size.ts";
+import { Set, WeakRef } from "../../../../builtins.ts";
+import type { ShareLimits, Workers } from "../../../../host/workers/feature.ts";
 
 export type { ShareLimits };
 
@@ -32,6 +31,17 @@ export interface BudgetMember {
   giveBack(mayBeBusy: boolean): boolean;
 }
 
+/** A pool of a fixed number of threads: nothing limits it, but it counts in the budget of pools that name none. */
+export type FixedPool = Pick<Workers, "threadCount" | "isClosing" | "size">;
+
+/** Those of this thread. Weak: what is closed and gone counts for nothing, and nothing tells its end. */
+const fixedPools = new Set<WeakRef<FixedPool>>();
+
+export function addFixed(pool: FixedPool): void {
+  for (const ref of fixedPools) if (ref.deref() === undefined) fixedPools.delete(ref);
+  fixedPools.add(new WeakRef(pool));
+}
+
 /** The budget of pools that name none. */
 let budgetOfThread: PoolBudget | undefined;
 
@@ -40,9 +50,9 @@ export class PoolBudget {
   /** Number of threads of all pools together beyond which a pool gets only its guaranteed ones, or a single one. */
   readonly max: number;
   readonly #shares = new Set<BudgetShare>();
-  readonly #fixed: ReadonlySet<FixedPool>;
+  readonly #fixed: ReadonlySet<WeakRef<FixedPool>>;
 
-  constructor(max: number, fixed: ReadonlySet<FixedPool> = new Set()) {
+  constructor(max: number, fixed: ReadonlySet<WeakRef<FixedPool>> = new Set()) {
     this.max = max;
     this.#fixed = fixed;
   }
@@ -56,7 +66,7 @@ export class PoolBudget {
   get threads(): number {
     let threads = 0;
     for (const { threads: own } of this.#shares) threads += own;
-    for (const { threadCount } of this.#fixed) threads += threadCount;
+    for (const pool of this.#fixed) threads += pool.deref()?.threadCount ?? 0;
     return threads;
   }
 
@@ -81,7 +91,11 @@ export class PoolBudget {
   get #reserved(): number {
     let reserved = 0;
     for (const { held, guaranteed } of this.#shares) reserved += Math.max(held, guaranteed);
-    for (const pool of this.#fixed) reserved += Math.max(pool.threadCount, pool.guaranteed);
+    for (const ref of this.#fixed) {
+      const pool = ref.deref();
+      if (pool === undefined) continue;
+      reserved += Math.max(pool.threadCount, pool.isClosing ? 0 : pool.size.minThreads);
+    }
     return reserved;
   }
 

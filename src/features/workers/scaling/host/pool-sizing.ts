@@ -1,44 +1,40 @@
-/** How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget (`budget-use.ts`). */
-import type { Runtime } from "../../../../runtimes/runtime.ts";
-import type { Dispatcher } from "../../../../host/dispatch/dispatcher.ts";
+/**
+ * How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget of threads (`pool-budget.ts`); and
+ * which of its workers it gives back.
+ */
+import { Set } from "../../../../builtins.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
+import { LastProgress } from "../../../../host/lanes/last-progress.ts";
 import type { Phase } from "../../../../host/lanes/phase.ts";
+import type { Sizing, Workers } from "../../../../host/workers/feature.ts";
 import { Autoscaler } from "./autoscaler.ts";
-import { BudgetUse } from "./budget-use.ts";
+import { type BudgetMember, type BudgetShare, PoolBudget } from "./pool-budget.ts";
+import type { WorkerRecycling } from "./recycling.ts";
 import { StartCost } from "./start-cost.ts";
-import type { PoolSize } from "../../../../host/workers/pool-size.ts";
-import type { PoolBudget } from "./pool-budget.ts";
-
-/** The workers of a pool, as `Workers` has them. */
-export interface SizedWorkers {
-  /** Its limits at present. */
-  readonly size: PoolSize;
-  readonly runtime: Runtime;
-  readonly dispatcher: Pick<Dispatcher, "lanes" | "phases" | "startable" | "backlogMs">;
-  /** Workers that take calls or are starting. */
-  readonly alive: number;
-  /** Of these, those that are starting. */
-  readonly starting: number;
-  /** Replacements that are delayed: no other worker is started meanwhile. */
-  readonly delayed: number;
-  startOrReplaceLater(): void;
-}
 
 /** Why a worker ends whose thread another pool gets. */
 const GIVEN_BACK = "another pool gets its thread";
+/** Time for which a worker has had no call before another pool gets its thread. */
+const IDLE_MS = 10;
+/** Timers may be early by so much. */
+const EARLY_MS = 1;
 
-export class PoolSizing {
+export class PoolSizing implements Sizing, BudgetMember {
+  /** Whether the pool may have fewer workers than `maxThreads`, and starts further ones when calls wait. */
+  isElastic: boolean;
+  readonly #workers: Workers;
   readonly #elastic: Autoscaler;
-  readonly #budget: BudgetUse;
   readonly #cost: StartCost;
+  readonly #share: BudgetShare;
+  /** The tail of each lane when another pool last wanted a worker. */
+  readonly #tails = new LastProgress<number>();
+  /** Workers that give their threads back: they answer their last calls, or close. */
+  readonly #returned = new Set<Lane>();
 
-  /** `drain` closes a worker, for this reason, when it has answered its calls. */
-  constructor(workers: SizedWorkers, drain: (lane: Lane, reason: string) => void) {
+  constructor(workers: Workers) {
     const { size, runtime, dispatcher } = workers;
     const { lanes, phases } = dispatcher;
-    const start = (): void => {
-      if (this.mayStart(workers.alive)) workers.startOrReplaceLater();
-    };
+    this.#workers = workers;
     const cost = this.#cost = new StartCost(runtime.now);
     this.#elastic = new Autoscaler({
       size,
@@ -46,38 +42,85 @@ export class PoolSizing {
       lanes: () => lanes.open,
       alive: () => workers.alive + workers.delayed,
       isBackingOff: () => workers.delayed > 0,
-      hasWorker: () => lanes.open.length > 0 || workers.starting > 0,
+      hasWorker: () => this.#usable > 0,
       starting: () => workers.starting,
       startable: () => dispatcher.startable,
       isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, workers.alive, waitedMs),
-      start,
+      start: () => {
+        if (this.mayStart(workers.alive)) workers.startOrReplaceLater();
+      },
       end: (lane) => phases.end(lane, "it was idle"),
     });
-    this.#budget = new BudgetUse({
-      size,
-      budget: size.budget as PoolBudget | undefined,
-      share: size.share,
-      runtime,
-      open: () => lanes.open,
-      alive: () => workers.alive,
-      starting: () => workers.starting,
-      isShort: () => dispatcher.startable.count > workers.starting,
-      start: () => {
-        workers.startOrReplaceLater();
-        this.check();
-      },
-      end: (lane) => phases.end(lane, GIVEN_BACK),
-      drain: (lane) => drain(lane, GIVEN_BACK),
-    });
+    this.isElastic = size.minThreads < size.maxThreads;
+    this.#share = (size.budget as PoolBudget | undefined ?? PoolBudget.ofThread(runtime.cores))
+      .join(this, size.share ?? { guaranteed: size.minThreads, isLimited: false }, runtime.now);
     lanes.watch((lane, from) => this.#onPhase(lane, from));
   }
 
-  get isElastic(): boolean {
-    return this.#budget.isElastic;
+  /** Workers that take calls, or will. */
+  get #usable(): number {
+    return this.#workers.dispatcher.lanes.open.length + this.#workers.starting;
   }
 
+  /** Whether calls wait that a further worker would run. */
+  get #isShort(): boolean {
+    return this.#workers.dispatcher.startable.count > this.#workers.starting;
+  }
+
+  /** Whether a worker may start beside these: any time if no other can take calls, or while it is guaranteed. */
   mayStart(alive: number): boolean {
-    return this.#budget.mayStart(alive);
+    const share = this.#share;
+    if (alive < share.guaranteed) return true;
+    if (this.#usable === 0) {
+      if (!share.hasRoom) this.#replaceIdle();
+      return true;
+    }
+    const mayStart = this.#isShort ? share.request() : share.hasRoom;
+    if (!mayStart) this.isElastic = true;
+    return mayStart;
+  }
+
+  /** A worker starts beyond the budget: an idle one of another pool closes, now or when it has been idle for a while. */
+  #replaceIdle(): void {
+    const share = this.#share;
+    share.budget.takeBack(share, false);
+    const later = (): void => {
+      if (share.budget.isExceeded) share.budget.takeBack(share, false);
+    };
+    this.#workers.runtime.setTimeout(later, IDLE_MS).unref();
+  }
+
+  get wantsThread(): boolean {
+    return this.#isShort && this.#workers.mayStart;
+  }
+
+  get isReturning(): boolean {
+    return this.#returned.size > 0;
+  }
+
+  start(): void {
+    this.#workers.startOrReplaceLater();
+    this.check();
+  }
+
+  /** One that has been idle since an earlier look, or the one with the fewest calls. */
+  giveBack(mayBeBusy: boolean): boolean {
+    const { runtime, dispatcher: { lanes: { open }, phases }, recycling } = this.#workers;
+    if (open.length <= this.#share.guaranteed || (!mayBeBusy && this.#isShort)) return false;
+    const nowMs = runtime.now();
+    const idle = open.filter((lane) => {
+      const sinceMs = this.#tails.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
+      return lane.load.outstanding === 0 && nowMs - sinceMs >= IDLE_MS - EARLY_MS;
+    });
+    const calls = ({ load }: Lane): number => load.outstanding;
+    const lane = idle.at(-1) ??
+      (mayBeBusy ? open.toSorted((one, other) => calls(one) - calls(other))[0] : undefined);
+    if (lane === undefined) return false;
+    this.isElastic = true;
+    this.#returned.add(lane);
+    if (calls(lane) === 0) phases.end(lane, GIVEN_BACK);
+    else (recycling as WorkerRecycling).drain(lane, GIVEN_BACK);
+    return true;
   }
 
   /** Starts a worker if calls wait for one. */
@@ -87,7 +130,7 @@ export class PoolSizing {
 
   /** The thread of a worker has started. */
   onStarted(lane: Lane): void {
-    this.#budget.share.add();
+    this.#share.add();
     this.#cost.begin(lane);
   }
 
@@ -96,13 +139,18 @@ export class PoolSizing {
     if (phase === "preparing") this.#cost.end(lane);
     else if (from === "preparing" && phase === "open") {
       this.#elastic.onReady();
-      this.#budget.share.opened();
-    } else if (phase === "closing") this.#budget.onClosing(lane);
-    else if (phase === "gone") this.#budget.onEnded(lane);
+      this.#share.opened();
+    } else if (phase === "closing") {
+      // If its thread is given back, it counts no more.
+      if (this.#returned.delete(lane)) this.#share.close(lane);
+    } else if (phase === "gone") {
+      this.#returned.delete(lane);
+      this.#share.remove(lane);
+    }
   }
 
   close(): void {
     this.#elastic.close();
-    this.#budget.share.leave();
+    this.#share.leave();
   }
 }

@@ -1,50 +1,45 @@
 /**
  * Replaces workers that have reached `recycleAfter` or their memory limit: such a worker continues until its successor is
- * ready, then it drains.
+ * ready, then it drains. One that drains with nothing but orphaned calls, which may never end, is closed after a while.
  */
-import { Map } from "../../../../builtins.ts";
+import { WeakSet } from "../../../../builtins.ts";
+import type { Timer } from "../../../../runtimes/runtime.ts";
 import { RECYCLED } from "../../../../host/dispatch/lane-phases.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
-import { DrainingLanes } from "./draining-lanes.ts";
+import type { Phase } from "../../../../host/lanes/phase.ts";
 import type { Recycling, Workers } from "../../../../host/workers/feature.ts";
 
 /** Delay after a failed attempt to recycle a worker. */
 const RECYCLE_PAUSE_MS = 5000;
+/** Time between two checks: the minimum time for which orphaned calls keep a worker open. */
+const CHECK_MS = 5000;
 
 export class WorkerRecycling implements Recycling {
   recycled = 0;
-  /** Workers that still have calls to answer. */
-  readonly #draining: DrainingLanes;
   readonly #workers: Workers;
-  /** Starting successor -> worker it will replace. */
-  readonly #successors = new Map<Lane, Lane>();
-  /** Worker that was replaced -> the id of its replacement. */
-  readonly #replacements = new Map<Lane, number>();
+  /** Workers that are to replace others, while they start. */
+  #successors: Lane[] = [];
+  /** Workers that drain since they reached a limit, or that give their threads back. */
+  readonly #drained = new WeakSet<Lane>();
   #fromMs = 0;
+  #timer: Timer | undefined;
 
   constructor(workers: Workers) {
-    const { runtime, dispatcher: { lanes, phases } } = workers;
     this.#workers = workers;
-    this.#draining = new DrainingLanes(runtime, lanes, (lane) => phases.end(lane, lane.endsFor!));
-    lanes.watch((lane, from) => {
-      if (from === "preparing" && lane.phase === "open") this.#onOpened(lane);
-    });
-  }
-
-  /** Only draining workers beyond `maxThreads` count. */
-  get occupied(): number {
-    return Math.max(0, this.#draining.size - this.#workers.size.maxThreads);
+    workers.dispatcher.lanes.watch((lane, from) => this.#onPhase(lane, from));
   }
 
   /** Starts the successor of an open worker. False: not now; asked again after later responses or the next memory report. */
   recycle(replaced: Lane): boolean {
     const { runtime, size, isClosing, isDraining } = this.#workers;
     if (isClosing || isDraining || replaced.phase !== "open") return false;
-    if (this.#hasSuccessor(replaced) || runtime.now() < this.#fromMs) return false;
+    if (this.#successorOf(replaced) !== undefined || runtime.now() < this.#fromMs) return false;
     // Draining workers may take long, and each is a thread.
-    if (this.#draining.size + this.#successors.size >= size.maxThreads) return false;
+    if (this.#draining.length + this.#successors.length >= size.maxThreads) return false;
     try {
-      this.#successors.set(this.#workers.spawn(), replaced);
+      const successor = this.#workers.spawn();
+      successor.replaces = replaced;
+      this.#successors.push(successor);
       return true;
     } catch {
       return false;
@@ -57,59 +52,66 @@ export class WorkerRecycling implements Recycling {
     this.recycle(lane);
     if (!isFarOver || this.#workers.isClosing || lane.phase !== "open") return;
     this.drain(lane);
-    if (!this.#hasSuccessor(lane)) this.#replaceLater(lane);
+    if (this.#successorOf(lane) === undefined) lane.replacedBy = this.#workers.replaceLater();
   }
 
   replaceAtLimit(lane: Lane): void {
-    if (this.#workers.isClosing || lane.phase !== "draining" || this.#draining.has(lane)) return;
+    if (this.#workers.isClosing || lane.phase !== "draining" || this.#drained.has(lane)) return;
     this.drain(lane);
-    this.#replaceLater(lane);
-  }
-
-  /** A worker takes calls from now on: the one that it replaces gets no more. */
-  #onOpened(lane: Lane): void {
-    const replaced = this.#successors.get(lane);
-    if (replaced === undefined) return;
-    this.#successors.delete(lane);
-    this.#replacements.set(replaced, lane.id);
-    this.drain(replaced);
-  }
-
-  onGone(
-    lane: Lane,
-  ): { readonly replacedBy: number | undefined; readonly isSuccessor: boolean } {
-    const isSuccessor = this.#successors.delete(lane);
-    // Its starting successor becomes an ordinary addition.
-    const [successor] = [...this.#successors].find(([, replaced]) => replaced === lane) ?? [];
-    if (successor !== undefined) this.#successors.delete(successor);
-    const replacedBy = this.#replacements.get(lane) ?? successor?.id;
-    this.#replacements.delete(lane);
-    return { replacedBy, isSuccessor };
-  }
-
-  /** A successor could not start. The worker that it was to replace continues. */
-  pause(): void {
-    this.#fromMs = this.#workers.runtime.now() + RECYCLE_PAUSE_MS;
+    lane.replacedBy = this.#workers.replaceLater();
   }
 
   /** Closes a worker when it has answered its calls. */
   drain(lane: Lane, reason: string = RECYCLED): void {
-    if (lane.phase === "closing" || lane.phase === "gone" || this.#draining.has(lane)) return;
+    if (lane.phase === "closing" || lane.phase === "gone" || this.#drained.has(lane)) return;
+    this.#drained.add(lane);
     if (reason === RECYCLED) this.recycled++;
-    this.#draining.add(lane);
+    this.#timer ??= this.#watch();
     this.#workers.dispatcher.phases.drain(lane, reason);
   }
 
+  #onPhase(lane: Lane, from: Phase): void {
+    if (lane.phase === "gone") {
+      const successor = this.#successorOf(lane);
+      if (successor !== undefined) { // it becomes an ordinary addition
+        lane.replacedBy = successor.id;
+        successor.replaces = undefined;
+      }
+      // A successor could not start: the worker that it was to replace continues.
+      if (lane.replaces !== undefined) {
+        this.#fromMs = this.#workers.runtime.now() + RECYCLE_PAUSE_MS;
+      }
+    } else if (from !== "preparing" || lane.phase !== "open") return;
+    const { replaces } = lane;
+    this.#successors = this.#successors.filter((other) => other !== lane && other.replaces);
+    if (lane.phase !== "open" || replaces === undefined) return;
+    lane.replaces = undefined;
+    replaces.replacedBy = lane.id;
+    this.drain(replaces);
+  }
+
+  get #draining(): Lane[] {
+    return this.#workers.dispatcher.lanes.all
+      .filter(({ phase, isUnstoppable }) => phase === "draining" && !isUnstoppable);
+  }
+
+  #successorOf(lane: Lane): Lane | undefined {
+    return this.#successors.find(({ replaces }) => replaces === lane);
+  }
+
   close(): void {
-    this.#draining.close();
+    this.#timer?.clear();
   }
 
-  #hasSuccessor(lane: Lane): boolean {
-    return [...this.#successors.values()].includes(lane);
-  }
-
-  #replaceLater(lane: Lane): void {
-    const id = this.#workers.replaceLater();
-    if (id !== undefined) this.#replacements.set(lane, id);
+  #watch(): Timer {
+    const { runtime, dispatcher: { phases } } = this.#workers;
+    const timer = runtime.setTimeout(() => {
+      for (const lane of this.#draining) {
+        if (lane.load.outstanding === lane.load.orphaned.size) phases.end(lane, lane.endsFor!);
+      }
+      this.#timer = this.#draining.length > 0 ? this.#watch() : undefined;
+    }, CHECK_MS);
+    timer.unref();
+    return timer;
   }
 }

@@ -1,0 +1,136 @@
+/** What a worker asks of its runtime, beside what hosts ask as well. */
+import { Buffer } from "node:buffer";
+import { process } from "./process.ts";
+import { currentRuntime } from "./current.ts";
+import { type HostPort, listen } from "./host-port.ts";
+import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
+import { isBun, isDeno, threads } from "./threads.ts";
+import { memoryBytes as bunMemoryBytes } from "./bun/memory.ts";
+
+const { postMessage } = globalThis as unknown as {
+  readonly postMessage: (message: unknown) => void;
+};
+
+/** Captured when heddle is loaded. */
+const exit: (code: number) => void = process.exit.bind(process);
+
+function createParent(port: HostPort): ParentHandle {
+  let isTerminating = false;
+  let onUncaught = (_error: unknown): void => {};
+  process.on("uncaughtExceptionMonitor", (error) => {
+    isTerminating = process.listenerCount("uncaughtException") === 0;
+    // Bun's hosts get only the text of an exception.
+    if (isTerminating && isBun) onUncaught(error);
+  });
+  const parentPort = isBun ? undefined : threads().parentPort!;
+  return {
+    post: (parentPort?.postMessage.bind(parentPort) ?? postMessage) as ParentHandle["post"],
+    onMessage: (listener) => port.take(isBun ? capturing(listener) : listener),
+    onUnhandledRejection: (listener) =>
+      void process.on("unhandledRejection", (reason) => {
+        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
+      }),
+    onUncaught: (listener) => onUncaught = listener,
+    onExit: process.on.bind(process, "exit"),
+    isTerminating: () => isTerminating,
+    writeDirectly,
+    flushOutput: (callback) => {
+      process.stdout.write("", () => void process.stderr.write("", callback));
+    },
+    exit,
+  };
+}
+
+const DESCRIPTORS: Readonly<Record<OutputName, number>> = { stdout: 1, stderr: 2 };
+
+function writeDirectly(outputs: readonly OutputName[]): void {
+  for (const name of outputs) {
+    const stream = process[name] as unknown as {
+      _writev: unknown;
+      _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void;
+    };
+    stream._writev = null;
+    stream._write = (chunk, encoding, callback) => {
+      writeAll(
+        DESCRIPTORS[name],
+        typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk,
+      );
+      callback();
+    };
+  }
+}
+
+/** Word to wait on while a pipe is full. */
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  const { writeSync } = process.getBuiltinModule("node:fs");
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== "EAGAIN") return; // the reader is gone
+      Atomics.wait(never, 0, 0, 1);
+    }
+  }
+}
+
+/** To a worker of Bun: post what is written to these streams, as `OutputMessage`. */
+export interface CaptureMessage {
+  readonly heddleCapture: readonly OutputName[];
+}
+export interface OutputMessage {
+  readonly heddleOutput: OutputName;
+  readonly chunk: string | Uint8Array;
+}
+
+function capturing(listener: (message: unknown) => void): (message: unknown) => void {
+  return (message) => {
+    const { heddleCapture } = Object(message) as Partial<CaptureMessage>;
+    if (heddleCapture === undefined) listener(message);
+    else capture(heddleCapture);
+  };
+}
+
+/** Makes this thread post what is written to these streams. */
+function capture(names: readonly OutputName[]): void {
+  for (const name of names) {
+    const write = (given: string | Uint8Array, ...rest: unknown[]): boolean => {
+      const [encoding] = rest;
+      const chunk = typeof given === "string" && typeof encoding === "string"
+        ? Buffer.from(given, encoding as BufferEncoding)
+        : given;
+      postMessage({ heddleOutput: name, chunk } satisfies OutputMessage);
+      const callback = rest.at(-1);
+      if (typeof callback === "function") callback();
+      return true;
+    };
+    Object.assign(process[name], { write });
+  }
+  // Bun's own console writes to the descriptors.
+  const { Console } = process.getBuiltinModule("node:console");
+  Object.assign(console, new Console(process.stdout, process.stderr));
+}
+
+let parent: ParentHandle | undefined;
+
+export const workerRuntime: WorkerRuntime = Object.assign(
+  currentRuntime,
+  {
+    parent: () => parent ??= createParent(listen()),
+    confine: isBun || isDeno
+      ? async () => {}
+      : async (...given) => (await import("./node/permission.ts")).confineSelf(...given),
+    explainLoadError: async (error, url) =>
+      isBun
+        ? (await import("./bun/load-errors.ts")).explainLoadError(error)
+        : isDeno
+        ? { error, place: undefined }
+        : (await import("./node/load-errors.ts")).explainLoadError(error, url),
+    memoryBytes: isBun ? bunMemoryBytes : () => {
+      const { used_heap_size, external_memory } = process.getBuiltinModule("node:v8")
+        .getHeapStatistics();
+      return used_heap_size + external_memory;
+    },
+  } satisfies Omit<WorkerRuntime, keyof typeof currentRuntime>,
+);
