@@ -24,44 +24,44 @@ interface Budget {
 const programs: Readonly<Record<string, Budget>> = {
   "createPool alone": {
     source: `import { createPool } from "heddle"; console.log(createPool);`,
-    most: 106,
+    most: 104,
     told: ["packaging.md", (kib) => `a program with \`createPool\` loads ${kib} KiB at its start`],
   },
   // A module of tasks that must not run in workers.
   "isMain alone": {
     source: `import { isMain } from "heddle"; console.log(isMain);`,
-    most: 16,
+    most: 10,
   },
   // Without what the worker loads, as a page loads it.
   "createPool in a browser": {
     source: `import { createPool } from "heddle/browser"; console.log(createPool);`,
-    most: 109,
+    most: 107,
     told: ["browser.md", (kib) => `\`createPool\` takes ${kib} KiB (gzip) of a page`],
   },
   "a worker in a browser": {
     source: `import { serve } from "heddle/browser/worker"; serve({});`,
-    most: 62,
+    most: 47,
   },
   "a worker": {
     source: `import "${worker}";`,
-    most: 53,
+    most: 48,
     told: ["packaging.md", (kib) => `a worker ${kib} KiB`],
   },
   // The kernel: what a pool without features needs.
   "createPool of heddle/core": {
     source: `import { createPool } from "heddle/core"; console.log(createPool);`,
-    most: 69,
+    most: 64,
     told: ["core.md", (kib) => `\`createPool\` takes ${kib} KiB`],
   },
   "a worker of heddle/core": {
     source: `import "./node_modules/heddle/dist/bundle/heddle-core-worker.js";`,
-    most: 43,
+    most: 37,
     told: ["core.md", (kib) => `its worker ${kib} KiB`],
   },
   "heddle/core with limits, streams and map": {
     source: `import { createPool } from "heddle/core";
       import { map } from "heddle/features/map"; console.log(createPool, map);`,
-    most: 82,
+    most: 76,
   },
   "task alone": {
     source: `import { task } from "heddle/task"; console.log(task);`,
@@ -182,6 +182,7 @@ const parts: Readonly<Record<string, RegExp>> = {
   "`workers/scaling`": /^features\/workers\/scaling\//,
   "`workers/stealing`, `balancers`, `inline`":
     /^features\/workers\/(?:stealing|balancers|inline)\//,
+  "`workers/rights`, `calls/reasons`": /^features\/(?:workers\/rights|calls\/reasons)\//,
   "`workers/mirror`": /^features\/workers\/mirror\//,
   "`watching/observe`, `profile`": /^features\/watching\//,
   "options": /^(?:api\/options\/|option-checks|features\/\w+\.ts)/,
