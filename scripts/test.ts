@@ -188,11 +188,11 @@ const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   readonly exports: object;
 };
 // `require("heddle/core")` loads the ES module, as Node does.
-const modules = Object.keys(exports).map((path) => path.slice(2))
+const coreModules = Object.keys(exports).map((path) => path.slice(2))
   .filter((path) => /^(?:core|features)\b/.test(path));
-const others = ["--exclude-entrypoints", "browser", "browser/worker", "piscina", ...modules];
+const others = ["--exclude-entrypoints", "browser", "browser/worker", "piscina", ...coreModules];
 await check("package (are the types wrong)", [...attw, ...others]);
-const ofModules = ["--entrypoints", ...modules, "--ignore-rules", "cjs-resolves-to-esm"];
+const ofModules = ["--entrypoints", ...coreModules, "--ignore-rules", "cjs-resolves-to-esm"];
 await check("package (types of heddle/core)", [...attw, ...ofModules]);
 // `require("heddle/piscina")` is the class with all exports as its members, `default` included: programs that type-check run.
 const piscina = ["--entrypoints", "piscina", "--ignore-rules", "missing-export-equals"];
