@@ -332,10 +332,20 @@ export class Encoder extends Scratch {
       return this.other(array, ArrayPrototype, from);
     }
     if (length === 0) return this.header(ARRAY, 0, from);
+    if (indices < length) return this.#withHoles(array, length, from);
     const first = array[0];
     return typeof first === "number"
       ? writeNumbers(this, array, length, from, first)
       : this.elements(array, length, 0, first, this.header(ARRAY, length, from));
+  }
+
+  /** Looks for each element just before it is written: prototypes may have elements at the places of holes. */
+  #withHoles(array: readonly unknown[], length: number, from: number): number {
+    let at = this.header(ARRAY, length, from);
+    for (let index = 0; index < length; index++) {
+      at = hasOwn(array, index) ? this.value(array[index], at) : this.tag(HOLE, at);
+    }
+    return at;
   }
 
   /** Writes the elements from the index `from` on; `first` is the first of them. */
