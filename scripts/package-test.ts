@@ -43,6 +43,15 @@ export function preparePackageTest(): string {
         'new URL("$1node_modules/heddle/dist/$2.js", import',
       )
         .replaceAll(/"(?:\.\.\/)+src\/mod\.ts"/g, '"heddle"')
+        .replaceAll(/"(?:\.\.\/)+src\/mod-core\.ts"/g, '"heddle/core"')
+        .replaceAll(
+          /"(?:\.\.\/)+src\/features\/values\/rare\/use\.ts"/g,
+          '"heddle/features/values"',
+        )
+        .replaceAll(
+          /"(?:\.\.\/)+src\/features\/\w+\/(\w+)\/use\.ts"/g,
+          '"heddle/features/$1"',
+        )
         .replaceAll(/"(?:\.\.\/)+src\/mod-task\.ts"/g, '"heddle/task"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-shared\.ts"/g, '"heddle/shared"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')

@@ -8,7 +8,7 @@ import { type FeatureName, isFeature } from "../api/pool/uses.ts";
 import type { Uses } from "../api/tasks/pool-spec.ts";
 import { reasons } from "../features/calls/reasons/host.ts";
 import { rights } from "../features/workers/rights/host.ts";
-import { invalid, isRecord, show } from "../option-checks.ts";
+import { invalid, isRecord, ownOf, show } from "../option-checks.ts";
 
 type Parts = readonly [options: string, callOptions: string, members: string];
 
@@ -47,7 +47,7 @@ export function takeFeatures(
   options: object | undefined,
 ): { readonly features: readonly HostFeature[]; readonly rest: PoolOptions | undefined } {
   if (!isRecord(options)) return { features: [], rest: options };
-  const { use = [], ...rest } = options as PoolOptions & { readonly use?: unknown };
+  const { use = [], ...rest } = ownOf<PoolOptions & { readonly use?: unknown }>(options);
   if (!Array.isArray(use)) throw invalid("use", "a list of features: [limits()]", show(use));
   for (const each of use as readonly unknown[]) {
     if (isFeature(each)) continue;
@@ -67,12 +67,18 @@ export function takeFeatures(
     ...ORDER.flatMap((name) => added.find((each) => each.name === name) ?? []),
     ...OF_ALL,
   ];
-  return { features, rest };
+  return { features, rest: rest as PoolOptions };
 }
 
 /** As `Uses`, also for the options of `createPool`. */
 export interface PoolUses extends Uses {
   readonly needForPool: (options: object | undefined) => void;
+}
+
+/** The options that are given: `undefined` stands for one that is not. */
+function givenOf(options: object | undefined): string[] {
+  if (!isRecord(options)) return [];
+  return Object.entries(options).filter(([, value]) => value !== undefined).map(([name]) => name);
 }
 
 /** What a pool with these features may use. */
@@ -96,11 +102,11 @@ export function usesOf(features: readonly HostFeature[]): PoolUses {
   return {
     names,
     need,
-    needForPool: (options = {}) => {
-      for (const name of Object.keys(options)) needPart(name, 0);
+    needForPool: (options) => {
+      for (const name of givenOf(options)) needPart(name, 0);
     },
     needForOptions: (options, to) => {
-      for (const name of Object.keys(options)) needPart(name, 1, `${name} of ${to}`);
+      for (const name of givenOf(options)) needPart(name, 1, `${name} of ${to}`);
     },
     needForMember: (name) => needPart(name, 2, `pool.${name}`),
   };

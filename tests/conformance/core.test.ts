@@ -141,7 +141,9 @@ describe("a pool without features", () => {
       expect(error).toBeInstanceOf(DataCloneError);
       expect(String(error)).toContain("no feature of its pool sends values of this kind");
     }
-    expect(String(await rejection(call.echo(callback(() => {}))))).toContain("with requests()");
+    expect(String(await rejection(call.echo(callback(() => {}))))).toContain(
+      "to be called back: callback()",
+    );
     // Results are refused by the worker.
     expect(String(await rejection(call.pattern()))).toContain("values() sends class instances");
   });

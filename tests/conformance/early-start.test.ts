@@ -100,6 +100,30 @@ describe("the first call by name", () => {
   });
 });
 
+test("of the calls of one turn the most urgent one is the first", async () => {
+  const { call } = modulePool();
+  const counts = [
+    call.count.with({ priority: "low" })(),
+    call.count(),
+    call.count.with({ priority: "high" })(),
+  ];
+  expect(await Promise.all(counts)).toEqual([3, 2, 1]);
+});
+
+test("a worker that does not get ready keeps no further worker from starting", async () => {
+  const words = sharedWords();
+  const slow = new URL("../fixtures/slow-first.ts", import.meta.url);
+  for (const minThreads of [0, 1]) {
+    const pool = closedAfterTest(
+      createPool({ minThreads, maxThreads: 2, worker: { data: words } })<
+        typeof import("../fixtures/slow-first.ts")
+      >(slow),
+    );
+    expect(await Promise.all([pool.call.idOf(), pool.call.idOf()])).toEqual([1, 1]);
+  }
+  release(words);
+});
+
 test("another worker that is ready first takes the first call", async () => {
   const words = sharedWords();
   const slow = new URL("../fixtures/slow-first.ts", import.meta.url);
@@ -117,8 +141,13 @@ test("another worker that is ready first takes the first call", async () => {
 
 test("what prepares workers runs before the first call", async () => {
   const pool = modulePool();
-  const prepared = pool.broadcast.configure.with({ sticky: true })("a", 1);
+  const before = pool.broadcast.configure.with({ sticky: true })("a", 1);
   const configured = pool.call.configured("a");
   expect(await configured).toBe(1);
-  await prepared;
+  await before;
+  const other = modulePool();
+  const first = other.call.configured("a");
+  const after = other.broadcast.configure.with({ sticky: true })("a", 1);
+  expect(await first).toBe(1);
+  await after;
 });

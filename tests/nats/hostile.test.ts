@@ -85,11 +85,11 @@ describe("messages", () => {
     };
     for (const maximum of [0, 1, 2 ** 16, 2 * MIB, 2 ** 30, 2 ** 50, Infinity]) {
       for (const [count, part] of [[1, maximum], [40_000, maximum]] as const) {
-        // As values: tag 26 with the flag of resizable ones, the length, and the maximum.
+        // As values: the tag RESIZABLE, the length, and the maximum.
         const values = Array.from({ length: 3 * count }, (_, index) => index % 3 === 2 ? part : 0);
         const bytes = numbers(CALL, { count, valueBytes: 24 * count }, values);
         const view = new DataView(bytes.buffer);
-        for (let n = 0; n < count; n++) view.setUint32(HEADER_BYTES + 24 * n, 26 | 1 << 16, true);
+        for (let n = 0; n < count; n++) view.setUint32(HEADER_BYTES + 24 * n, 39, true);
         if (maximum < Infinity) {
           const isSmall = maximum <= 2 * MIB;
           const buffers = codec.decode(bytes, readHeader(bytes)!) as ArrayBuffer[];

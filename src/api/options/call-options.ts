@@ -25,7 +25,10 @@ export const callOptions: Record<string, CallOption> = {
 
 /** The names of the options of `task()`, or those of `with()`. */
 export function callOptionNames(by: "with" | "task"): string[] {
-  return Object.keys(callOptions).filter((name) => (callOptions[name]!.only ?? by) === by);
+  return Object.keys(callOptions).filter((name) => {
+    const { only = by } = ownOf<CallOption>(callOptions[name]!);
+    return only === by;
+  });
 }
 
 /** Checks the options of `with`. Throws InvalidArgumentError. */

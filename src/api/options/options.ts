@@ -45,7 +45,7 @@ const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Na
   workerLimits: { resourceLimits: undefined, permission: undefined },
   workerOptions: DEFAULT_WORKER,
   startData: {},
-  modules: {},
+  modules: { __proto__: null } as unknown as ResolvedOptions["modules"],
   /** Enough for a slow machine that starts many workers at once. */
   startTimeoutMs: 60_000,
   teardownTimeoutMs: 1000,
@@ -100,7 +100,12 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
     );
   }
   const threads = Math.max(1, runtime.cores - 1);
-  const to = { minThreads: threads, maxThreads: threads, ...defaults } as Resolving;
+  const to = {
+    __proto__: null, // what an extended Object.prototype has is no option
+    minThreads: threads,
+    maxThreads: threads,
+    ...defaults,
+  } as unknown as Resolving;
   for (const [name, check] of Object.entries(poolOptions)) {
     const value = given[name as keyof Given];
     if (value !== undefined) check(value, to, given, runtime);

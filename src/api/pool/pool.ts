@@ -133,7 +133,7 @@ function prepare(
   const mark = moduleUrl === undefined ? markCall(createPool) : undefined;
   const locate = (file: string | undefined) => moduleOnStack(file, entry);
   const caller = () => locate(mark === undefined ? moduleUrl : placeOf(mark)?.module);
-  const modules: Record<string, string> = {};
+  const modules = Object.create(null) as Record<string, string>;
   for (const [name, url] of Object.entries(resolved.modules)) {
     modules[name] = moduleUrlOf(url, caller(), moduleFinder(runtime));
   }

@@ -62,7 +62,9 @@ export function createStart(spec: PoolSpec, features: Record<string, unknown>): 
   const { options, active, sources, taskModule, runtime, workerEntry } = spec;
   const { workerOptions, modules: { setup } } = options;
   const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
-  for (const name in sharedBytes) features[name] = new SharedArrayBuffer(sharedBytes[name]!);
+  for (const [name, bytes] of Object.entries(sharedBytes)) {
+    features[name] = new SharedArrayBuffer(bytes);
+  }
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
     taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),

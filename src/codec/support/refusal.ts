@@ -3,7 +3,7 @@ import { DataCloneError } from "../../errors.ts";
 
 export const NO_FUNCTIONS: string =
   "functions cannot be cloned. Pass data, and export the function as a task; for progress: emit(), onEvent; to be called " +
-  "back: callback(), in a pool of heddle/core with requests()";
+  "back: callback()";
 /** No feature knows the kind of the value. */
 export const NO_FEATURE: string =
   "no feature of its pool sends values of this kind. Of heddle/features, values() sends class instances, RegExp, transfer(), " +

@@ -59,6 +59,8 @@ export class CallExtra {
   onEvents: ((values: readonly unknown[]) => void) | undefined = undefined;
   /** Parts of its arguments that count as being on their way until it is over, at the longest. */
   departures: readonly Departure[] | undefined = undefined;
+  /** The reader of its stream wants no more. */
+  isCancelled = false;
   /** Nobody waits for its stream at present, so it does not keep the process running. */
   isIdle = false;
   /** Only this class and the end of the call change it. */

@@ -173,7 +173,8 @@ export class Dispatcher implements HostWork {
   get startable(): StartableCalls {
     const { waiting: { runnable, queue }, submitter: { early } } = this;
     const { count, startable, isStuck } = this.#steal()?.findFollowing() ?? NONE_FOLLOWING;
-    const onHost = runnable + early;
+    // The first call has a worker that is not ready: another might be sooner.
+    const onHost = runnable + early + (this.lanes.starting?.load.outstanding ?? 0);
     return { count: onHost + startable, following: count, isStuck, first: queue.peek() };
   }
 
@@ -277,6 +278,8 @@ export class Dispatcher implements HostWork {
   doBookkeeping(): void {
     if (this.pending.marked !== undefined) this.#recover();
     this.flush();
+    // Here, not with the call: of all calls of one turn the most urgent one goes first.
+    if (this.lanes.starting !== undefined) this.waiting.startEarly();
     this.pending.isDue = this.waiting.isDue || this.#options.recycleAfter !== Infinity ||
       this.lanes.open.length !== this.lanes.all.length;
   }

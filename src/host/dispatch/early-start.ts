@@ -67,7 +67,8 @@ export class EarlyStart {
       // The worker has seen the record and left it alone.
       starting.load.remove(call.load);
       call.lane = QUEUED_ON_HOST;
-      waiting.putBack([queued]);
+      if (extra!.isCancelled) inFlight.resolve(call, undefined);
+      else waiting.putBack([queued]);
     }
   }
 }

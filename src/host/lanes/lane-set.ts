@@ -61,6 +61,7 @@ export class LaneSet {
   }
 
   byId(id: number): Lane | undefined {
+    if (this.starting?.id === id) return this.starting;
     return this.all.find((lane) => lane.id === id);
   }
 

@@ -229,7 +229,10 @@ export class Supervisor implements LaneOwner, Workers {
     const lane = new ThreadLane(id, this.#options, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
-    if (this.lanes.all.length === 0 && lane.mirror === undefined) this.lanes.starting ??= lane;
+    if (this.lanes.all.length === 0 && lane.mirror === undefined) {
+      this.lanes.starting ??= lane;
+      if (this.dispatcher.waiting.queued > 0) this.dispatcher.pending.kick();
+    }
     this.sizing?.onStarted(lane);
     return lane;
   }

@@ -24,7 +24,7 @@ export const limits: HostFeature = {
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {
     hasSignal: (call, host) => host.part(createCancellation).begin(call),
-    tickMs: (call, host) => host.part(createCancellation).deadlines.watch(call.settings.tickMs),
+    tickMs: (call, host) => host.part(createCancellation).deadlines.add(call, call.settings.tickMs),
     // Last: it may abort the call.
     signal: (call, host) => host.part(createSignals).watch(call),
   },

@@ -223,7 +223,6 @@ export class WaitingCalls {
     if (chosen !== undefined && this.queue.size === 0 && this.#sendSnapshot(chosen, queued)) {
       return;
     }
-    if (this.queue.size === 0 && this.early?.start(queued) === true) return;
     if (snapshot.attached.length === 0) this.#push(queued, call);
     else {
       const queueable = this.#options.sender.detachForQueue(call, snapshot);
@@ -270,6 +269,16 @@ export class WaitingCalls {
     const { backpressure } = this.#options;
     if (hasSent || backpressure.needsDrain) backpressure.onShrunk(this.#size);
     return hasSent;
+  }
+
+  /** Sends the next call to a worker that is not ready. */
+  startEarly(): void {
+    const next = this.queue.peek();
+    if (
+      next !== undefined && this.#callOf(next) !== undefined && this.early?.start(next) === true
+    ) {
+      this.queue.take();
+    }
   }
 
   /** One more call waits, perhaps beyond the usual window of a ring. */
@@ -326,7 +335,7 @@ export class WaitingCalls {
    * throws or if it cannot be sent at all.
    */
   #trySend(queued: QueuedCall): boolean {
-    if (queued.early !== undefined) return this.#startEarly(queued);
+    if (queued.early !== undefined) return false;
     const { inliner } = this;
     const { placement, lanes, taskTimings, inFlight, sender } = this.#options;
     if (inliner?.takesFirst(queued.task, 0) === true && this.#inline(queued)) return true;
@@ -349,14 +358,7 @@ export class WaitingCalls {
       placement.forget(lane);
       left = left.filter((other) => other !== lane);
     }
-    return this.#startEarly(queued) ||
-      (inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued));
-  }
-
-  #startEarly(queued: QueuedCall): boolean {
-    if (this.early?.start(queued) !== true) return false;
-    this.queue.take();
-    return true;
+    return inliner?.hasRoom(queued.task, 0) === true && this.#inline(queued);
   }
 
   #inline(queued: QueuedCall): boolean {

@@ -68,7 +68,7 @@ function bench() {
       if (reason instanceof Error) ended.push(`${call.slot} lost at ${clock.nowMs - 1000}`);
     }, settings);
     call.lane = 0;
-    deadlines.watch(settings.tickMs);
+    deadlines.add(call, settings.tickMs);
     return call;
   };
   /** `calls`: those in its ring. */

@@ -76,8 +76,9 @@ export class Cancellation implements CallPart {
     if (lane === undefined) return; // its worker is being removed, which settles it
     if (killAfterMs !== Infinity && extra.cancelledMs < 0) {
       extra.cancelledMs = runtime.now();
-      this.deadlines.watch();
+      this.deadlines.add(call);
     }
+    extra.isCancelled = true;
     lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
   }
 
