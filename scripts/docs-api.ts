@@ -3,7 +3,7 @@
  * types of the build.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
 import { API_PAGES, type ApiPage } from "../docs/.vitepress/navigation.ts";
@@ -92,7 +92,16 @@ function readExports(root: string): Map<string, Export[]> {
   const files = new Map(
     Object.entries(exports).flatMap(([name, { types, import: own }]) => {
       const file = own?.types ?? types;
-      return file === undefined ? [] : [[posix.join("heddle", name), join(root, file)] as const];
+      if (file === undefined) return [];
+      if (!name.endsWith("/*")) return [[posix.join("heddle", name), join(root, file)] as const];
+      // The features: a file each, which are one page.
+      const folder = join(root, file, "..");
+      return readdirSync(folder).filter((each) => each.endsWith(".d.ts")).map((each) =>
+        [
+          posix.join("heddle", name, "..", each.replace(/\.d\.ts$/, "")),
+          join(folder, each),
+        ] as const
+      );
     }),
   );
   const program = ts.createProgram([...files.values()], {
