@@ -141,6 +141,7 @@ function createDispatcher() {
     },
     backlogMs: undefined,
     waiting: { queued: 0, retry: (call: PendingCall) => (call.extra?.retries ?? 0) > 0 },
+    pending: { kick: () => {} },
     responses: { taken: 0 },
     phases: {
       open: (lane: Lane) => lanes.move(lane, "open"),
