@@ -12,14 +12,14 @@ import { versionOf } from "./harness/machine.ts";
 import { toMarkdown } from "./harness/markdown.ts";
 import type { ScenarioResult } from "./harness/schema.ts";
 import { ReferenceSpin } from "./runner/busy.ts";
-import { KNITTING } from "./contenders/knitting.ts";
+import { KNITTING } from "./contenders/names.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
-import { countFailed, measure, type Run } from "./runner/measure.ts";
+import { countFailed, measure, roundsOf, type Run } from "./runner/measure.ts";
 import { describePlan, expectedSeconds, formatDuration, Progress } from "./runner/progress.ts";
 import { speedUpOf, summaryOf } from "./runner/summary.ts";
 import { isTerminal, log } from "./runner/terminal.ts";
-import { BROWSER, type MeasuredRuntime, NATIVE, RUNTIMES } from "./runner/runtimes.ts";
-import type { Choices } from "./runner/scenario.ts";
+import { RUNTIMES, startedOn } from "./runner/runtimes.ts";
+import { type Choices, SCRIPTS } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -107,27 +107,23 @@ const choices: Choices = {
 };
 
 if (values.list) {
-  for (const [name, { about, contenders, isExtra, withTokio }] of Object.entries(SCENARIOS)) {
+  for (const [name, { about, contenders, when, on = [] }] of Object.entries(SCENARIOS)) {
     const all = contenders(choices, "").map((each) => each.variantOf ?? each.name);
     const who = [...new Set(all)].join(", ");
-    const extra = isExtra === true ? " (only when named)" : "";
+    const extra = when === "named" ? " (only when named)" : "";
     console.log(`${name.padEnd(15)} ${about}${extra}`);
-    console.log(`${"".padEnd(15)} ${who}${withTokio === true ? "; and on tokio" : ""}`);
+    console.log(`${"".padEnd(15)} ${who}${on.includes("tokio") ? "; and on tokio" : ""}`);
   }
   process.exit(0);
 }
 
 const all = Object.keys(SCENARIOS);
 const usual = all.filter((name) => {
-  const { isExtra, isInQuick } = SCENARIOS[name]!;
-  return choices.isQuick ? isInQuick === true : isExtra !== true;
+  const { when } = SCENARIOS[name]!;
+  return choices.isQuick ? when === "quick" : when !== "named";
 });
 const scenarios = values.only === undefined ? usual : choose("only", all);
 const known = [...Object.keys(RUNTIMES), "native", "browser", "tokio"];
-const STARTED_BY_NODE: Readonly<Record<string, MeasuredRuntime>> = {
-  native: NATIVE,
-  browser: BROWSER,
-};
 const runtimes = values.runtime === undefined ? known : choose("runtime", known);
 /** Where results and charts go: those of quick runs are not for keeping. */
 const folder = values.out ?? (values.quick ? `${root}quick` : root);
@@ -148,7 +144,7 @@ const versions = {
 };
 
 function scriptRun(name: string, runtime: string): Run {
-  const { command, version } = STARTED_BY_NODE[runtime] ?? RUNTIMES[runtime]!;
+  const { command, version } = startedOn(runtime);
   return {
     name,
     scenario: SCENARIOS[name]!,
@@ -159,7 +155,8 @@ function scriptRun(name: string, runtime: string): Run {
     command: ({ args, prefix = [] }) => [
       ...prefix,
       ...command,
-      `benchmarks/${runtime}/${name}.ts`,
+      `benchmarks/${runtime}.ts`,
+      name,
       ...args,
       ...(choices.isQuick ? ["--quick"] : []),
     ],
@@ -202,16 +199,14 @@ function tokioRuns(name: string): Run[] {
 
 /** The scenarios on the runtimes that have them. */
 const runs: readonly Run[] = scenarios.flatMap((name) => {
-  const { withTokio, withNative, isInBrowser = false } = SCENARIOS[name]!;
+  const { on = SCRIPTS } = SCENARIOS[name]!;
   return runtimes
-    .filter((runtime) => runtime !== "tokio" || (withTokio === true && cargo))
-    .filter((runtime) => runtime !== "native" || withNative === true)
-    .filter((runtime) => (runtime === "browser") === isInBrowser)
+    .filter((runtime) => on.includes(runtime as never) && (runtime !== "tokio" || cargo))
     .flatMap((runtime) => runtime === "tokio" ? tokioRuns(name) : [scriptRun(name, runtime)]);
 });
 const steps = runs.map(({ name, runtime, scenario, contenders }) => {
   const count = contenders.filter(({ left }) => left === undefined).length;
-  const processes = scenario.rounds(choices) * count;
+  const processes = roundsOf(scenario, choices) * count;
   const file = `${out}results/${runtime}/${name}.json`;
   return {
     name,

@@ -4,12 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { NODE, runProcess } from "../harness/processes.ts";
 import { GO, heddleWith, PLAIN, PYTHON, THREADS } from "../scenarios/concurrency-cases.ts";
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
-/** The project's own Node, whatever runtime is measured. */
-const NODE = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
 
 /** What a program prints. */
 export interface Figures {
@@ -93,39 +91,16 @@ export function nativePrograms(): { programs: readonly Program[]; remove(): void
   };
 }
 
-/** Lines of standard error that go into the reason of a failure. */
-const REASON_LINES = 3;
+/** The first lines of standard error. */
+const reasonIn = (stderr: string): string => stderr.trim().split("\n").slice(0, 3).join("; ");
 
 /** Runs a program to its end; resolves with what it prints. */
-export function runProgram<Printed>(
+export const runProgram = <Printed>(
   { command, options }: Program,
   argument: Readonly<Record<string, unknown>>,
   timeoutMs: number,
-): Promise<Printed> {
-  const [file = "", ...args] = command;
-  const child = spawn(file, [...args, JSON.stringify({ ...options, ...argument })], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk) => stdout += String(chunk));
-  child.stderr.on("data", (chunk) => stderr += String(chunk));
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill("SIGKILL");
-  }, timeoutMs);
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      clearTimeout(timer);
-      if (isLate) return reject(new Error(`not finished after ${timeoutMs / 1000} s`));
-      if (code === 0) return resolve(JSON.parse(stdout) as Printed);
-      const reason = stderr.trim().split("\n").slice(0, REASON_LINES).join("; ");
-      reject(new Error(`ended with ${signal ?? `code ${code}`}: ${reason}`));
-    });
-  });
-}
+): Promise<Printed> =>
+  runProcess([...command, JSON.stringify({ ...options, ...argument })], { timeoutMs, reasonIn });
 
 export interface Server {
   readonly origin: string;

@@ -6,7 +6,7 @@
  */
 import { setImmediate } from "node:timers";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
-import type { LatencyContender } from "./contender.ts";
+import type { LatencyContender } from "./types.ts";
 
 const SLOTS = 1024;
 const MASK = SLOTS - 1;
@@ -108,12 +108,12 @@ export const floor: LatencyContender = {
     };
     return {
       echo: (value) =>
-        new Promise((resolve) => {
+        new Promise<number>((resolve) => {
           const id = free.pop()!;
           resolvers[id] = resolve;
           const slot = tail & MASK;
           requestIds[slot * 16] = id;
-          requestValues[slot * 8 + 1] = value;
+          requestValues[slot * 8 + 1] = value as number;
           tail++;
           Atomics.store(header, REQUEST_TAIL, tail);
           inFlight++;

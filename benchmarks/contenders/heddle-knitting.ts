@@ -1,17 +1,15 @@
 /** heddle/knitting as published: what the adapter costs over heddle. */
 import { createPool } from "../../dist/knitting.js";
-import type { LatencyContender } from "./contender.ts";
-import type { EchoContender } from "./echo-contender.ts";
+import { copiesOnly, type EchoContender, type LatencyContender } from "./types.ts";
 
-const HEDDLE_KNITTING = "heddle/knitting";
+const name = "heddle/knitting";
 
-export const echo = (value: number): number => value;
-export const echoValue = (value: unknown): unknown => value;
+export const echo = (value: unknown): unknown => value;
 export const nothing = (): void => {};
 export const asyncNothing = async (): Promise<void> => {};
 
 export const heddleKnitting: LatencyContender = {
-  name: HEDDLE_KNITTING,
+  name,
   async start(threads) {
     const { call, shutdown } = createPool({ threads })({ echo, nothing, asyncNothing });
     // It has no `ready`: as many calls at once as there are workers, and more.
@@ -21,12 +19,7 @@ export const heddleKnitting: LatencyContender = {
 };
 
 export const heddleKnittingEcho: EchoContender = {
-  name: HEDDLE_KNITTING,
-  refuses: ({ route }) =>
-    route === "copy" ? undefined : "heddle/knitting is compared by copies only",
-  async start() {
-    const { call, shutdown } = createPool({ threads: 1 })({ echoValue });
-    await call.echoValue(0);
-    return { echo: call.echoValue, close: () => shutdown() };
-  },
+  name,
+  refuses: copiesOnly(name),
+  start: () => heddleKnitting.start(1),
 };

@@ -1,70 +1,61 @@
 /** The tables of docs/benchmarks/browser.md and docs/browser.md. */
-import {
-  AT_ONCE,
-  BARE,
-  BYTES,
-  CONTENDERS,
-  FIRST,
-  NUMBER,
-  OBJECT,
-  PAUSED,
-  SHARED,
-} from "../scenarios/browser-cases.ts";
-import { figure, hasResult, measurementOf, resultOf, sourceOf, table, times } from "./shared.ts";
+import * as browser from "../scenarios/browser-cases.ts";
+import * as page from "./page.ts";
 
-const NOT_MEASURED = "Not measured yet.";
-const isMeasured = (): boolean => hasResult("browser", "browser");
+type Place = readonly [kind: string, size: number];
 
 /** Median microseconds. */
-function of(contender: string, kind: string, size: number): number | undefined {
-  const ns = measurementOf(resultOf("browser", "browser"), contender, kind, size)?.p50;
+function of(contender: string, [kind, size]: Place): number | undefined {
+  const ns = page.measurementOf(page.resultOf("browser", "browser"), contender, kind, size)?.p50;
   return ns === undefined ? undefined : ns / 1000;
 }
 
-const PLACES = [
-  ...Object.entries(AT_ONCE).flatMap(([kind, counts]) => counts.map((size) => ({ kind, size }))),
-  { kind: PAUSED, size: 1 },
-  { kind: FIRST, size: 1 },
-];
-
-const nameOf = (kind: string, size: number): string =>
-  kind === FIRST || kind === PAUSED
+const nameOf = ([kind, size]: Place): string =>
+  kind === browser.FIRST || kind === browser.PAUSED
     ? kind
     : size === 1
     ? `${kind}, one`
     : `${kind}, ${size} at once`;
 
-function calls(): string {
-  if (!isMeasured()) return NOT_MEASURED;
-  const rows = PLACES.map(({ kind, size }) => [
-    nameOf(kind, size),
-    ...CONTENDERS.map((contender) => figure(of(contender, kind, size))),
-    times(of(BARE, kind, size), of(SHARED, kind, size)),
-  ]);
-  const head = ["µs a call, median", ...CONTENDERS, "bare worker ÷ heddle, shared memory"];
-  return `${sourceOf(resultOf("browser", "browser"))}\n\n${
-    table(head, `l${"r".repeat(head.length - 1)}`, rows)
-  }`;
-}
+const PLACES: readonly Place[] = [
+  ...Object.entries(browser.AT_ONCE).flatMap(([kind, counts]) =>
+    counts.map((size): Place => [kind, size])
+  ),
+  [browser.PAUSED, 1],
+  [browser.FIRST, 1],
+];
+const FEW: readonly Place[] = [
+  [browser.NUMBER, 1],
+  [browser.NUMBER, 1000],
+  [browser.OBJECT, 100],
+  [browser.BYTES, 1],
+  [browser.PAUSED, 1],
+  [browser.FIRST, 1],
+];
 
-/** A few of them. */
-function few(): string {
-  if (!isMeasured()) return NOT_MEASURED;
-  const places = [
-    { kind: NUMBER, size: 1 },
-    { kind: NUMBER, size: 1000 },
-    { kind: OBJECT, size: 100 },
-    { kind: BYTES, size: 1 },
-    { kind: PAUSED, size: 1 },
-    { kind: FIRST, size: 1 },
-  ];
-  const rows = CONTENDERS.map((contender) => [
-    contender,
-    ...places.map(({ kind, size }) => figure(of(contender, kind, size))),
-  ]);
-  const head = ["µs a call, median", ...places.map(({ kind, size }) => nameOf(kind, size))];
-  return table(head, `l${"r".repeat(places.length)}`, rows);
-}
+const calls = (): string =>
+  page.sourced(
+    page.resultOf("browser", "browser"),
+    page.table(
+      ["µs a call, median", ...browser.CONTENDERS, "bare worker ÷ heddle, shared memory"],
+      PLACES.map((place) => [
+        nameOf(place),
+        ...browser.CONTENDERS.map((contender) => page.figure(of(contender, place))),
+        page.times(of(browser.BARE, place), of(browser.SHARED, place)),
+      ]),
+    ),
+  );
 
-export const BROWSER_TABLES: Readonly<Record<string, () => string>> = { "browser calls": calls };
-export const BROWSER_FIGURES: Readonly<Record<string, () => string>> = { "browser figures": few };
+const few = (): string =>
+  page.table(
+    ["µs a call, median", ...FEW.map(nameOf)],
+    browser.CONTENDERS.map((contender) => [
+      contender,
+      ...FEW.map((place) => page.figure(of(contender, place))),
+    ]),
+  );
+
+const tables = (all: page.Tables): page.Tables => page.whenMeasured("browser", ["browser"], all);
+
+export const BROWSER_TABLES: page.Tables = tables({ "browser calls": calls });
+export const BROWSER_FIGURES: page.Tables = tables({ "browser figures": few });

@@ -3,37 +3,13 @@
  * `claims.test.ts` finds each in its file and compares it with `results/`, so that a new run cannot leave them behind.
  */
 import type { PairedRatio } from "../harness/schema.ts";
-import {
-  caseOf,
-  COLD_KINDS,
-  type ColdKind,
-  FIRST_ANSWER,
-  FIRST_CALLS,
-  MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  WEB_WORKER,
-} from "../scenarios/cold-cases.ts";
+import * as cold from "../scenarios/cold-cases.ts";
 import { ADAPTER, HOT_SIZES, NUMBER, OBJECT, WITH_TWO } from "../scenarios/hot-cases.ts";
-import {
-  CHANNEL,
-  GET,
-  HEDDLE,
-  LOCKING_THREADS,
-  MUTEX,
-  NUMBER_BYTES,
-  OBJECT_BYTES,
-} from "../scenarios/shared-cases.ts";
-import {
-  AT_ONCE,
-  BUSY,
-  caseOf as contendedCase,
-  EVERY as EVERY_3_MS,
-  ONE_CORE,
-} from "../scenarios/contended-cases.ts";
+import * as shared from "../scenarios/shared-cases.ts";
+import * as contended from "../scenarios/contended-cases.ts";
 import { EVERY, GAPS_US, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, found, p50, startOf } from "./ratios.ts";
-import { measurementOf, resultOf, RUNTIMES, title } from "./shared.ts";
+import { measurementOf, resultOf, RUNTIMES, title } from "./page.ts";
 
 export interface Claim {
   /** The file that has it, or `caption` for a sentence under charts. */
@@ -71,36 +47,36 @@ function spread(values: readonly number[]): string {
   return from === to ? from! : `${from} to ${to}`;
 }
 
-/** Microseconds of a figure of `shared` on every runtime. */
-const sharedUs = (contenders: readonly string[], name: string, size: number): number[] =>
-  RUNTIMES.flatMap((runtime) =>
-    contenders.map((contender) => p50(runtime, "shared", contender, name, size) / 1000)
-  );
+const claim = (file: string, text: string, holds = true): Claim => ({ file, text, holds });
 
-const ADAPTERS = [ADAPTER, `${ADAPTER}, ${WITH_TWO}`] as const;
-const NATIVE = ["Go", "Rust std", "crossbeam-channel", "tokio mpsc"] as const;
+const README = "README.md";
+const MIGRATING = "docs/migrating.md";
+const LOSSES = "docs/benchmarks/cold-and-sporadic.md";
+const CAPTION = "caption";
 
 function sharedClaims(): Claim[] {
-  const get = (contender: string, size: number) => spread(sharedUs([contender], GET, size));
-  const channel = CHANNEL;
+  /** Microseconds on every runtime. */
+  const us = (name: string, size: number, ...contenders: readonly string[]): string =>
+    spread(
+      RUNTIMES.flatMap((runtime) =>
+        contenders.map((contender) => p50(runtime, "shared", contender, name, size) / 1000)
+      ),
+    );
+  const { CHANNEL, GET, HEDDLE, MUTEX, CALL, NUMBER_BYTES, OBJECT_BYTES } = shared;
+  const [get, call] = [HEDDLE, CALL].map((each) => us(GET, NUMBER_BYTES, each));
+  const [getObject, callObject] = [HEDDLE, CALL].map((each) => us(GET, OBJECT_BYTES, each));
+  const channel = us(CHANNEL, NUMBER_BYTES, HEDDLE);
+  const [alone, both] = shared.LOCKING_THREADS.map((threads) => us(MUTEX, threads, HEDDLE));
+  const native = ["Go", "Rust std", "crossbeam-channel", "tokio mpsc"];
+  const natives = us(CHANNEL, NUMBER_BYTES, ...native);
   return [
-    `On two cores \`get\` of a number takes ${
-      get(HEDDLE, NUMBER_BYTES)
-    } µs where a hot call takes ${get("hot call", NUMBER_BYTES)} µs, and an object of 200 B ${
-      get(HEDDLE, OBJECT_BYTES)
-    } µs where a call takes ${get("hot call", OBJECT_BYTES)} µs.`,
-    `A channel takes ${
-      spread(sharedUs([HEDDLE], channel, NUMBER_BYTES))
-    } µs for a number from worker to worker, a mutex ${
-      spread(sharedUs([HEDDLE], MUTEX, LOCKING_THREADS[0]!))
-    } µs without and ${
-      spread(sharedUs([HEDDLE], MUTEX, LOCKING_THREADS[1]!))
-    } µs with another worker that wants it.`,
-    `Go and Rust, whose threads share their heap, take ${
-      spread(sharedUs(NATIVE, channel, NUMBER_BYTES))
-    } µs for a channel`,
-  ].map((text) => ({ file: "docs/shared.md", text, holds: true }));
+    `On two cores \`get\` of a number takes ${get} µs where a hot call takes ${call} µs, and an object of 200 B ${getObject} µs where a call takes ${callObject} µs.`,
+    `A channel takes ${channel} µs for a number from worker to worker, a mutex ${alone} µs without and ${both} µs with another worker that wants it.`,
+    `Go and Rust, whose threads share their heap, take ${natives} µs for a channel`,
+  ].map((text) => claim("docs/shared.md", text));
 }
+
+const ADAPTERS = [ADAPTER, `${ADAPTER}, ${WITH_TWO}`] as const;
 
 /** Ratios of neighbours in time, of the small values of `hot` or `adapter`. */
 const pairedOf = (scenario: "hot" | "adapter", contenders: readonly string[], size: number) =>
@@ -109,253 +85,215 @@ const pairedOf = (scenario: "hot" | "adapter", contenders: readonly string[], si
   );
 
 function hotClaims(): Claim[] {
-  const object = (contender: string): string =>
-    spread(RUNTIMES.map((runtime) => p50(runtime, "hot", contender, OBJECT, 1)));
-  const sooner = (size: number): string =>
-    spread(pairedOf("adapter", ADAPTERS, size).map(({ ratio }) => 1 / ratio));
-  const all = HOT_SIZES.flatMap((size) => pairedOf("hot", ["heddle"], size));
-  const adapters = HOT_SIZES.flatMap((size) => pairedOf("adapter", ADAPTERS, size));
-  const isBelow = ({ high }: { readonly high: number }): boolean => high < 1;
+  const [heddle, bare, piscina] = ["heddle", BARE_WORKER, "Piscina"].map((contender) =>
+    spread(RUNTIMES.map((runtime) => p50(runtime, "hot", contender, OBJECT, 1)))
+  );
+  const [one, hundred] = HOT_SIZES.map((size) =>
+    spread(pairedOf("adapter", ADAPTERS, size).map(({ ratio }) => 1 / ratio))
+  );
+  const areBelow = (scenario: "hot" | "adapter", contenders: readonly string[]): boolean =>
+    HOT_SIZES.flatMap((size) => pairedOf(scenario, contenders, size)).every(({ high }) => high < 1);
   return [
-    {
-      file: "README.md",
-      text: `An object of 200 B there and back takes ${object("heddle")} µs, by a bare worker ${
-        object(BARE_WORKER)
-      } µs, by Piscina ${object("Piscina")} µs.`,
-      holds: true,
-    },
-    {
-      file: "docs/migrating.md",
-      text: `small tasks are done ${sooner(1)} times sooner than by Piscina one at a time, and ${
-        sooner(100)
-      } times with a hundred at once`,
-      holds: true,
-    },
-    {
-      file: "caption",
-      text: "Left of the dashed line calls take less time than by a bare worker.",
-      holds: all.every(isBelow),
-    },
-    {
-      file: "caption",
-      text: "left of the dashed line tasks take less time than by Piscina",
-      holds: adapters.every(isBelow),
-    },
+    claim(
+      README,
+      `An object of 200 B there and back takes ${heddle} µs, by a bare worker ${bare} µs, by Piscina ${piscina} µs.`,
+    ),
+    claim(
+      MIGRATING,
+      `small tasks are done ${one} times sooner than by Piscina one at a time, and ${hundred} times with a hundred at once`,
+    ),
+    claim(
+      CAPTION,
+      "Left of the dashed line calls take less time than by a bare worker.",
+      areBelow("hot", ["heddle"]),
+    ),
+    claim(
+      CAPTION,
+      "left of the dashed line tasks take less time than by Piscina",
+      areBelow("adapter", ADAPTERS),
+    ),
   ];
 }
 
+type ColdKind = cold.ColdKind;
 const KINDS = ["number", "object, 200 B"] as const satisfies readonly ColdKind[];
-const PACES = [
-  ...GAPS_US.map((size) => [EVERY, size] as const),
-  ...RATES.map((size) => [POISSON, size] as const),
-];
-const LOSSES = "docs/benchmarks/cold-and-sporadic.md";
-
-/** The places of a step of `cold`. */
-const coldPlaces = (step: string) => KINDS.map((kind) => [caseOf(step, kind), 1] as const);
 
 /** Quotients of the same figure of two contenders, on every runtime and for every kind. */
 const quotients = (
   of: (runtime: string, contender: string, kind: ColdKind) => number,
   [ours, theirs]: readonly [string, string],
-): number[] =>
-  RUNTIMES.flatMap((runtime) =>
-    KINDS.map((kind) => of(runtime, ours, kind) / of(runtime, theirs, kind))
+): string =>
+  spread(
+    RUNTIMES.flatMap((runtime) =>
+      KINDS.map((kind) => of(runtime, ours, kind) / of(runtime, theirs, kind))
+    ),
   );
+
+const timeOf = (step: string) => (runtime: string, contender: string, kind: ColdKind): number =>
+  p50(runtime, "cold", contender, cold.caseOf(step, kind), 1);
 
 /** The largest ratio of a step of `cold` on each runtime, in words. */
 const mostByRuntime = (step: string): string => {
   const most = RUNTIMES.map((runtime) => {
-    const ratios = COLD_KINDS.map((kind) =>
-      found(runtime, "cold", "heddle", caseOf(step, kind), 1).paired!.ratio
+    const ratios = cold.COLD_KINDS.map((kind) =>
+      found(runtime, "cold", "heddle", cold.caseOf(step, kind), 1).paired!.ratio
     );
     return `${Math.max(...ratios).toFixed(1)} on ${title(runtime)}`;
   });
   return `${most.slice(0, -1).join(", ")} and ${most.at(-1)}`;
 };
 
-const timeOf = (step: string) => (runtime: string, contender: string, kind: ColdKind): number =>
-  p50(runtime, "cold", contender, caseOf(step, kind), 1);
-
 function coldClaims(): Claim[] {
-  const ofStep = (step: string) => ratiosOf("cold", "heddle", coldPlaces(step));
+  const { FIRST_ANSWER, FIRST_CALLS, MEMORY, NEXT_CALLS, SECOND_CALL } = cold;
+  const ratiosOfStep = (step: string) =>
+    ratiosOf("cold", "heddle", KINDS.map((kind) => [cold.caseOf(step, kind), 1] as const));
+  const firsts = ratiosOfStep(FIRST_ANSWER);
   const isLater = (contender: string): boolean =>
     RUNTIMES.every((runtime) =>
       KINDS.every((kind) => {
-        const theirs = measurementOf(
-          resultOf(runtime, "cold"),
-          contender,
-          caseOf(FIRST_ANSWER, kind),
-          1,
-        );
+        const place = cold.caseOf(FIRST_ANSWER, kind);
+        const theirs = measurementOf(resultOf(runtime, "cold"), contender, place, 1);
         return theirs === undefined || timeOf(FIRST_ANSWER)(runtime, "heddle", kind) > theirs.p50;
       })
     );
-  const starts = spread(quotients(startOf, ["heddle", BARE_WORKER]));
-  const webWorkers = ["deno", "bun"].map((runtime) =>
-    timeOf(FIRST_ANSWER)(runtime, "heddle", "number") /
-    timeOf(FIRST_ANSWER)(runtime, WEB_WORKER, "number")
-  ).map((ratio) => ratio.toFixed(0));
-  const ofAdapter = (step: string): string => spread(quotients(timeOf(step), [ADAPTER, "Piscina"]));
+  const starts = quotients(startOf, ["heddle", BARE_WORKER]);
+  const webWorkers = ["deno", "bun"].map((runtime) => {
+    const first = (contender: string) => timeOf(FIRST_ANSWER)(runtime, contender, "number");
+    return (first("heddle") / first(cold.WEB_WORKER)).toFixed(0);
+  }).join(" and ");
+  const [first, second, many] = [FIRST_ANSWER, SECOND_CALL, FIRST_CALLS].map((step) =>
+    quotients(timeOf(step), [ADAPTER, "Piscina"])
+  );
+  const mib = (runtime: string, contender: string) => p50(runtime, "cold", contender, MEMORY, 1);
+  const more = RUNTIMES.map((runtime) => mib(runtime, "heddle") - mib(runtime, BARE_WORKER));
+  const memory = spreadOf(ratiosOf("cold", "heddle", [[MEMORY, 1]]));
   return [
-    {
-      file: LOSSES,
-      text:
-        `**The start** of a program, until its first answer and with the import, takes ${starts} times as long as with a bare worker; ` +
-        `after the import the first answer takes ${
-          spreadOf(ofStep(FIRST_ANSWER))
-        } times as long, and longer than from Piscina or Tinypool, on every runtime`,
-      holds: isLater("Piscina") && isLater("Tinypool"),
-    },
-    {
-      file: LOSSES,
-      text: `Compared with the global \`Worker\` of Deno and Bun it takes ${
-        webWorkers.join(" and ")
-      } times as long.`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `**The second call** takes ${spreadOf(ofStep(SECOND_CALL))} times as long`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `**The first 2,000 calls** take up to ${mostByRuntime(FIRST_CALLS)} times as long`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `**The next 10,000 calls** take up to ${mostByRuntime(NEXT_CALLS)} times as long`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `a process takes ${
-        spreadOf(ratiosOf("cold", "heddle", [[MEMORY, 1]]))
-      } times the memory`,
-      holds: true,
-    },
-    {
-      file: "docs/migrating.md",
-      text: `the first answer takes ${
-        ofAdapter(FIRST_ANSWER)
-      } times as long as from Piscina, the second call ${
-        ofAdapter(SECOND_CALL)
-      } times and the first 2,000 calls ${ofAdapter(FIRST_CALLS)} times`,
-      holds: true,
-    },
-    {
-      file: "README.md",
-      text:
-        `the first result takes ${starts} times as long as with a bare worker, the import included`,
-      holds: true,
-    },
-    {
-      file: "README.md",
-      text: `${memoryMore()} MiB more for each process`,
-      holds: true,
-    },
-    {
-      file: "caption",
-      text: "at the start of a program a bare worker is faster",
-      holds: ofStep(FIRST_ANSWER).every(({ low }) => low > 1),
-    },
+    claim(
+      LOSSES,
+      `**The start** of a program, until its first answer and with the import, takes ${starts} times as long as with a bare worker; ` +
+        `after the import the first answer takes ${spreadOf(firsts)} times as long, ` +
+        "and longer than from Piscina or Tinypool, on every runtime",
+      isLater("Piscina") && isLater("Tinypool"),
+    ),
+    claim(
+      LOSSES,
+      `Compared with the global \`Worker\` of Deno and Bun it takes ${webWorkers} times as long.`,
+    ),
+    claim(
+      LOSSES,
+      `**The second call** takes ${spreadOf(ratiosOfStep(SECOND_CALL))} times as long`,
+    ),
+    claim(
+      LOSSES,
+      `**The first 2,000 calls** take up to ${mostByRuntime(FIRST_CALLS)} times as long`,
+    ),
+    claim(
+      LOSSES,
+      `**The next 10,000 calls** take up to ${mostByRuntime(NEXT_CALLS)} times as long`,
+    ),
+    claim(LOSSES, `a process takes ${memory} times the memory`),
+    claim(
+      MIGRATING,
+      `the first answer takes ${first} times as long as from Piscina, the second call ${second} times and the first 2,000 calls ${many} times`,
+    ),
+    claim(
+      README,
+      `the first result takes ${starts} times as long as with a bare worker, the import included`,
+    ),
+    claim(README, `${spread(more)} MiB more for each process`),
+    claim(
+      CAPTION,
+      "at the start of a program a bare worker is faster",
+      firsts.every(({ low }) => low > 1),
+    ),
   ];
 }
 
-/** Resident memory beyond that of a process with a bare worker. */
-const memoryMore = (): string =>
-  spread(
-    RUNTIMES.map((runtime) =>
-      p50(runtime, "cold", "heddle", MEMORY, 1) - p50(runtime, "cold", BARE_WORKER, MEMORY, 1)
-    ),
-  );
+const PACES = [
+  ...GAPS_US.map((size) => [EVERY, size] as const),
+  ...RATES.map((size) => [POISSON, size] as const),
+];
 
 function sporadicClaims(): Claim[] {
-  const ofHeddle = spreadOf(ratiosOf("sporadic", "heddle", PACES));
-  const ofPiscina = spreadOf(ratiosOf("sporadic", "Piscina", PACES));
-  const cpu = (contender: string): string =>
+  const { AT_ONCE, BUSY, EVERY: EVERY_3_MS, ONE_CORE } = contended;
+  const [heddle, piscina] = ["heddle", "Piscina"].map((contender) =>
+    spreadOf(ratiosOf("sporadic", contender, PACES))
+  );
+  const [cpu, piscinaCpu] = ["heddle", "Piscina"].map((contender) =>
     spread(
       RUNTIMES.flatMap((runtime) =>
-        PACES.map(([name, size]) =>
-          cpuOfCalls(runtime, contender, name, size) / cpuOfCalls(runtime, BARE_WORKER, name, size)
+        PACES.map((pace: readonly [string, number]) =>
+          cpuOfCalls(runtime, contender, ...pace) / cpuOfCalls(runtime, BARE_WORKER, ...pace)
         )
       ),
-    );
-  const tailOf = (runtime: string, scenario: string, name: string, size: number): number =>
-    found(runtime, scenario, "heddle", name, size).p99 /
-    found(runtime, scenario, BARE_WORKER, name, size).p99;
-  const tails = RUNTIMES.flatMap((runtime) =>
-    PACES.map(([name, size]) => tailOf(runtime, "sporadic", name, size))
+    )
   );
-  const busyTails = RUNTIMES.flatMap((runtime) =>
-    [AT_ONCE, EVERY_3_MS].map((name) => tailOf(runtime, "contended", contendedCase(BUSY, name), 1))
+  /** 99th percentiles over those of a bare worker. */
+  const tailsOf = (scenario: string, places: readonly (readonly [string, number])[]): number[] =>
+    RUNTIMES.flatMap((runtime) =>
+      places.map((place) =>
+        found(runtime, scenario, "heddle", ...place).p99 /
+        found(runtime, scenario, BARE_WORKER, ...place).p99
+      )
+    );
+  const tails = tailsOf("sporadic", PACES);
+  const busyTails = tailsOf(
+    "contended",
+    [AT_ONCE, EVERY_3_MS].map((name) => [contended.caseOf(BUSY, name), 1] as const),
   );
   const twenty = ratiosOf(
     "contended",
     "heddle",
-    [BUSY, ONE_CORE].map((placement) => [contendedCase(placement, AT_ONCE), 20] as const),
+    [BUSY, ONE_CORE].map((placement) => [contended.caseOf(placement, AT_ONCE), 20] as const),
   );
-  const tenMs = ratiosOf("sporadic", "heddle", [[EVERY, 10_000]]);
+  const hot = HOT_SIZES.flatMap((size) => pairedOf("hot", ["heddle"], size));
   return [
-    {
-      file: "README.md",
-      text:
-        `with pauses between calls each takes ${ofHeddle} times as long as by a bare worker, and by Piscina ${ofPiscina} times`,
-      holds: true,
-    },
-    {
-      file: "README.md",
-      text: `a call with pauses takes ${
-        cpu("heddle")
-      } times the processor time of a bare worker's, by Piscina ${cpu("Piscina")} times`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `**Processor time** of calls with pauses is ${
-        cpu("heddle")
-      } times that of a bare worker, by Piscina ${cpu("Piscina")} times`,
-      holds: true,
-    },
-    {
-      file: LOSSES,
-      text: `**The tail of calls with pauses** is mostly longer: their 99th percentile is up to ${
-        Math.round(Math.max(...tails))
-      } times that of a bare worker.`,
-      holds: tails.filter((tail) => tail > 1).length > tails.length / 2,
-    },
-    {
-      file: LOSSES,
-      text:
-        `**Beside a busy process** the 99th percentile of calls one at a time and with pauses is ${
-          spread(busyTails)
-        } times that of a bare worker`,
-      holds: busyTails.some((tail) => tail > 1),
-    },
-    {
-      file: LOSSES,
-      text:
-        "In the median heddle wins in a hot loop, and with 20 calls at once also beside a busy process and on one core.",
-      holds: [...twenty, ...HOT_SIZES.flatMap((size) => pairedOf("hot", ["heddle"], size))]
-        .every(({ ratio }) => ratio < 1),
-    },
-    {
-      file: LOSSES,
-      text:
-        `**A call with pauses** takes ${ofHeddle} times as long as by a bare worker; by Piscina ${ofPiscina} times.`,
-      holds: true,
-    },
-    {
-      file: "caption",
-      text: "with a pause of 10 ms before each call it takes about as long as a bare worker",
-      holds: tenMs.every(({ ratio }) => ratio > 0.8 && ratio < 1.25),
-    },
+    claim(
+      README,
+      `with pauses between calls each takes ${heddle} times as long as by a bare worker, and by Piscina ${piscina} times`,
+    ),
+    claim(
+      README,
+      `a call with pauses takes ${cpu} times the processor time of a bare worker's, by Piscina ${piscinaCpu} times`,
+    ),
+    claim(
+      LOSSES,
+      `**Processor time** of calls with pauses is ${cpu} times that of a bare worker, by Piscina ${piscinaCpu} times`,
+    ),
+    claim(
+      LOSSES,
+      "**The tail of calls with pauses** is mostly longer: their 99th percentile is up to " +
+        `${Math.round(Math.max(...tails))} times that of a bare worker.`,
+      tails.filter((tail) => tail > 1).length > tails.length / 2,
+    ),
+    claim(
+      LOSSES,
+      "**Beside a busy process** the 99th percentile of calls one at a time and with pauses is " +
+        `${spread(busyTails)} times that of a bare worker`,
+      busyTails.some((tail) => tail > 1),
+    ),
+    claim(
+      LOSSES,
+      "In the median heddle wins in a hot loop, and with 20 calls at once also beside a busy process and on one core.",
+      [...twenty, ...hot].every(({ ratio }) => ratio < 1),
+    ),
+    claim(
+      LOSSES,
+      `**A call with pauses** takes ${heddle} times as long as by a bare worker; by Piscina ${piscina} times.`,
+    ),
+    claim(
+      CAPTION,
+      "with a pause of 10 ms before each call it takes about as long as a bare worker",
+      ratiosOf("sporadic", "heddle", [[EVERY, 10_000]])
+        .every(({ ratio }) => ratio > 0.8 && ratio < 1.25),
+    ),
   ];
 }
 
 /** All claims, against the results as they are. */
-export function claims(): Claim[] {
-  return [...sharedClaims(), ...hotClaims(), ...coldClaims(), ...sporadicClaims()];
-}
+export const claims = (): Claim[] => [
+  ...sharedClaims(),
+  ...hotClaims(),
+  ...coldClaims(),
+  ...sporadicClaims(),
+];

@@ -1,41 +1,12 @@
 /** The tables of docs/benchmarks/cold-and-sporadic.md. */
-import type { ScenarioResult } from "../harness/schema.ts";
+import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { formatUs } from "../harness/units.ts";
-import {
-  caseOf,
-  COLD_KINDS,
-  type ColdKind,
-  FIRST_ANSWER,
-  FIRST_CALLS,
-  IMPORT,
-  MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  THIRD_CALL,
-  WEB_WORKER,
-} from "../scenarios/cold-cases.ts";
-import {
-  AT_ONCE,
-  caseOf as contendedCase,
-  cpuOf,
-  EVERY as EVERY_3_MS,
-  NEVER_SPINNING,
-  PLACEMENTS,
-} from "../scenarios/contended-cases.ts";
+import * as coldCases from "../scenarios/cold-cases.ts";
+import * as contendedCases from "../scenarios/contended-cases.ts";
 import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { CPU_OF, EVERY, GAPS_US, NO_CALLS, POISSON, RATES } from "../scenarios/sporadic-cases.ts";
 import { cpuOfCalls, startOf } from "./ratios.ts";
-import {
-  figure,
-  measurementOf,
-  pairedTimes,
-  resultOf,
-  RUNTIMES,
-  sourceOf,
-  table,
-  times,
-  title,
-} from "./shared.ts";
+import * as page from "./page.ts";
 
 const BARE_WORKER = "bare worker";
 const CONTENDERS = ["heddle", BARE_WORKER, "Piscina", "Tinypool", "Knitting"] as const;
@@ -44,107 +15,106 @@ const COLD_CONTENDERS = [
   "heddle",
   ADAPTER,
   BARE_WORKER,
-  WEB_WORKER,
+  coldCases.WEB_WORKER,
   ...CONTENDERS.slice(2),
 ] as const;
 
-const columns = (count: number): string => `l${"r".repeat(count)}`;
+/** A table, and what has no figure at all. */
+const withGaps = ({ failures }: ScenarioResult, ...parts: readonly string[]): string =>
+  parts.join("\n\n") + page.after(failures.map((each) => page.gapOf(each, each.case)));
 
-/** What has no figure at all, and why. */
-function gapsOf({ failures }: ScenarioResult): string {
-  const lines = failures.map(({ contender, case: name, reason }) =>
-    `Not measured: ${contender}${name === undefined ? "" : `, ${name}`}: ${reason}.`
-  );
-  return lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
-}
+/** Steps, and how they are written in a head. */
+const STEPS = {
+  [coldCases.FIRST_ANSWER]: "after it, ms",
+  [coldCases.SECOND_CALL]: "µs",
+  [coldCases.THIRD_CALL]: "µs",
+  [coldCases.FIRST_CALLS]: "µs each",
+  [coldCases.NEXT_CALLS]: "µs each",
+};
 
 /** A row for each kind of value and contender. */
-export function coldTable(runtime: string, kinds: readonly ColdKind[]): string {
-  const result = resultOf(runtime, "cold");
+export function coldTable(result: ScenarioResult, kinds: readonly coldCases.ColdKind[]): string {
+  const contenders = COLD_CONTENDERS.filter((name) =>
+    name !== coldCases.WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
+  );
   const rows = kinds.flatMap((kind) =>
-    COLD_CONTENDERS.filter((name) =>
-      name !== WEB_WORKER || result.measurements.some(({ contender }) => contender === name)
-    ).map((contender) => {
+    contenders.map((contender) => {
       const of = (name: string, key: "p50" | "perCall" = "p50") =>
-        figure(measurementOf(result, contender, name, 1)?.[key]);
+        page.figure(page.measurementOf(result, contender, name, 1)?.[key]);
       return [
         `${kind}: ${contender}`,
-        of(IMPORT),
-        of(caseOf(FIRST_ANSWER, kind)),
-        of(caseOf(SECOND_CALL, kind)),
-        of(caseOf(THIRD_CALL, kind)),
-        of(caseOf(FIRST_CALLS, kind), "perCall"),
-        of(caseOf(NEXT_CALLS, kind), "perCall"),
-        of(MEMORY),
+        of(coldCases.IMPORT),
+        ...Object.entries(STEPS).map(([step, unit]) =>
+          of(coldCases.caseOf(step, kind), unit.endsWith("each") ? "perCall" : "p50")
+        ),
+        of(coldCases.MEMORY),
       ];
     })
   );
-  const head = [
-    "median",
-    "import, ms",
-    `${FIRST_ANSWER} after it, ms`,
-    `${SECOND_CALL}, µs`,
-    `${THIRD_CALL}, µs`,
-    `${FIRST_CALLS}, µs each`,
-    `${NEXT_CALLS}, µs each`,
-    `${MEMORY}, MiB`,
-  ];
-  return `${table(head, columns(head.length - 1), rows)}${gapsOf(result)}`;
+  const head = Object.entries(STEPS).map(([step, unit]) =>
+    unit.startsWith("after") ? `${step} ${unit}` : `${step}, ${unit}`
+  );
+  return withGaps(
+    result,
+    page.table(["median", "import, ms", ...head, `${coldCases.MEMORY}, MiB`], rows),
+  );
 }
 
-const cold = (runtime: string): string =>
-  `${sourceOf(resultOf(runtime, "cold"))}\n\n${coldTable(runtime, COLD_KINDS)}`;
-
 /** Rows of a table with a column for each contender. */
-function byContender(
+const byContender = (
   result: ScenarioResult,
   head: string,
   rows: readonly { label: string; case: string; size: number }[],
   contenders: readonly string[],
-  cell: (measurement: NonNullable<ReturnType<typeof measurementOf>>) => string,
-): string {
-  return table(
+  cell: (measurement: Measurement) => string,
+): string =>
+  page.table(
     [head, ...contenders],
-    columns(contenders.length),
     rows.map(({ label, case: name, size }) => [
       label,
       ...contenders.map((contender) => {
-        const found = measurementOf(result, contender, name, size);
+        const found = page.measurementOf(result, contender, name, size);
         return found === undefined ? "–" : cell(found);
       }),
     ]),
   );
-}
 
 const PACES = [
   ...GAPS_US.map((size) => ({ label: `every ${formatUs(size)}`, case: EVERY as string, size })),
   ...RATES.map((size) => ({ label: `${size} a second`, case: POISSON as string, size })),
 ];
 
-const percentiles = (
-  { p50, p99, p999 }: { readonly p50: number; readonly p99: number; readonly p999?: number },
-): string => `${figure(p50)} / ${figure(p99)} / ${figure(p999)}`;
+const PERCENTILES = "µs, p50 / p99 / p99.9";
+const percentiles = ({ p50, p99, p999 }: Measurement): string =>
+  `${page.figure(p50)} / ${page.figure(p99)} / ${page.figure(p999)}`;
+const CPU = "processor time, µs a call, median of blocks";
+const median = ({ p50 }: Measurement): string => page.figure(p50);
 
-function sporadic(runtime: string): string {
-  const result = resultOf(runtime, "sporadic");
+function sporadic(result: ScenarioResult): string {
   const cpu = PACES.map((pace) => ({ ...pace, case: CPU_OF[pace.case]! }));
-  return [
-    sourceOf(result),
-    byContender(result, "µs, p50 / p99 / p99.9", PACES, CONTENDERS, percentiles),
-    byContender(
-      result,
-      "processor time, µs a call, median of blocks",
-      cpu,
-      [...CONTENDERS, NO_CALLS],
-      ({ p50 }) => figure(p50),
-    ),
-  ].join("\n\n") + gapsOf(result);
+  return withGaps(
+    result,
+    byContender(result, PERCENTILES, PACES, CONTENDERS, percentiles),
+    byContender(result, CPU, cpu, [...CONTENDERS, NO_CALLS], median),
+  );
 }
 
-const ALL_LOADS = PLACEMENTS.flatMap((placement) => [
-  { label: `${placement}: one at a time`, case: contendedCase(placement, AT_ONCE), size: 1 },
-  { label: `${placement}: 20 at once`, case: contendedCase(placement, AT_ONCE), size: 20 },
-  { label: `${placement}: every 3 ms`, case: contendedCase(placement, EVERY_3_MS), size: 1 },
+const ALL_LOADS = contendedCases.PLACEMENTS.flatMap((placement) => [
+  {
+    label: `${placement}: one at a time`,
+    case: contendedCases.caseOf(placement, contendedCases.AT_ONCE),
+    size: 1,
+  },
+  {
+    label: `${placement}: 20 at once`,
+    case: contendedCases.caseOf(placement, contendedCases.AT_ONCE),
+    size: 20,
+  },
+  {
+    label: `${placement}: every 3 ms`,
+    case: contendedCases.caseOf(placement, contendedCases.EVERY),
+    size: 1,
+  },
 ]);
 
 /** A machine may refuse some of them. */
@@ -153,107 +123,98 @@ const loadsOf = ({ measurements }: ScenarioResult) =>
 
 /** heddle's other setting beside it, where it was measured. */
 const contendersOf = ({ measurements }: ScenarioResult): readonly string[] =>
-  measurements.some(({ contender }) => contender === NEVER_SPINNING)
-    ? CONTENDERS.flatMap((name) => name === "heddle" ? [name, NEVER_SPINNING] : [name])
+  measurements.some(({ contender }) => contender === contendedCases.NEVER_SPINNING)
+    ? CONTENDERS.flatMap((name) =>
+      name === "heddle" ? [name, contendedCases.NEVER_SPINNING] : [name]
+    )
     : CONTENDERS;
 
-function contended(runtime: string): string {
-  const result = resultOf(runtime, "contended");
+function contended(result: ScenarioResult): string {
   const loads = loadsOf(result);
-  const cpu = loads.map((load) => ({ ...load, case: cpuOf(load.case) }));
+  const cpu = loads.map((load) => ({ ...load, case: contendedCases.cpuOf(load.case) }));
   const contenders = contendersOf(result);
-  return [
-    sourceOf(result),
-    byContender(result, "µs, p50 / p99 / p99.9", loads, contenders, percentiles),
+  return withGaps(
+    result,
+    byContender(result, PERCENTILES, loads, contenders, percentiles),
     // Medians do not say whether spinning pays.
-    ...(contenders.includes(NEVER_SPINNING)
-      ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => figure(mean))]
+    ...(contenders.includes(contendedCases.NEVER_SPINNING)
+      ? [byContender(result, "mean, µs", loads, contenders, ({ mean }) => page.figure(mean))]
       : []),
-    byContender(
-      result,
-      "processor time, µs a call, median of blocks",
-      cpu,
-      contenders,
-      ({ p50 }) => figure(p50),
-    ),
-  ].join("\n\n") + gapsOf(result);
+    byContender(result, CPU, cpu, contenders, median),
+  );
 }
 
 /**
  * heddle's figure, and how many times the bare worker's that is. Medians have the ratio of neighbours in time with its 95 % interval, bold
  * where all of it is above 1; tails have the quotient, bold where it is above 1.
  */
-function against(
+const against = (
   label: string,
   scenario: string,
   name: string,
   size: number,
   key: "p50" | "p99" | "perCall",
-): string[] {
-  return [
-    label,
-    ...RUNTIMES.map((runtime) => {
-      const result = resultOf(runtime, scenario);
-      const own = measurementOf(result, "heddle", name, size);
-      const ours = own?.[key];
-      const theirs = measurementOf(result, BARE_WORKER, name, size)?.[key];
-      if (ours === undefined || theirs === undefined) return "–";
-      const paired = key === "p99" ? undefined : own?.paired;
-      const text = paired === undefined ? times(ours, theirs) : pairedTimes(paired);
-      const isMore = (paired?.low ?? ours / theirs) > 1;
-      return `${figure(ours)} (${isMore ? `**${text}**` : text})`;
-    }),
-  ];
-}
+): string[] =>
+  page.byRuntime(label, (runtime) => {
+    const result = page.resultOf(runtime, scenario);
+    const own = page.measurementOf(result, "heddle", name, size);
+    const ours = own?.[key];
+    const theirs = page.measurementOf(result, BARE_WORKER, name, size)?.[key];
+    if (ours === undefined || theirs === undefined) return "–";
+    const paired = key === "p99" ? undefined : own?.paired;
+    const text = paired === undefined ? page.times(ours, theirs) : page.pairedTimes(paired);
+    const isMore = (paired?.low ?? ours / theirs) > 1;
+    return `${page.figure(ours)} (${isMore ? `**${text}**` : text})`;
+  });
 
 /** The same for figures that follow from several, of heddle and of the bare worker: the quotient. */
-function derived(
+const derived = (
   label: string,
   figureOf: (runtime: string, contender: string) => number,
-): string[] {
-  return [
-    label,
-    ...RUNTIMES.map((runtime) => {
-      const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
-      const text = times(ours, theirs);
-      return `${figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
-    }),
-  ];
-}
+): string[] =>
+  page.byRuntime(label, (runtime) => {
+    const [ours, theirs] = [figureOf(runtime, "heddle"), figureOf(runtime, BARE_WORKER)];
+    const text = page.times(ours, theirs);
+    return `${page.figure(ours)} (${ours > theirs ? `**${text}**` : text})`;
+  });
 
 /** Means and processor time, of results that have both settings of heddle. */
 function meanRows(label: string, name: string, size: number): string[][] {
-  if (!RUNTIMES.every((runtime) => contendersOf(resultOf(runtime, "contended")) !== CONTENDERS)) {
+  if (
+    !page.RUNTIMES.every((runtime) =>
+      contendersOf(page.resultOf(runtime, "contended")) !== CONTENDERS
+    )
+  ) {
     return [];
   }
   const of = (what: string, key: "mean" | "p50") => (runtime: string, contender: string): number =>
-    measurementOf(resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
+    page.measurementOf(page.resultOf(runtime, "contended"), contender, what, size)?.[key] ?? NaN;
   return [
     derived(`${label}: mean, µs`, of(name, "mean")),
-    derived(`${label}: processor time, µs`, of(cpuOf(name), "p50")),
+    derived(`${label}: processor time, µs`, of(contendedCases.cpuOf(name), "p50")),
   ];
 }
 
 function overview(): string {
-  const kinds: readonly ColdKind[] = ["number", "object, 200 B"];
+  const kinds: readonly coldCases.ColdKind[] = ["number", "object, 200 B"];
+  const step = (
+    name: string,
+    kind: coldCases.ColdKind,
+    label: string,
+    key: "p50" | "perCall" = "p50",
+  ) => against(label, "cold", coldCases.caseOf(name, kind), 1, key);
   const rows = [
     ...kinds.flatMap((kind) => [
       derived(
-        `import and ${FIRST_ANSWER}, ${kind}, ms`,
+        `import and ${coldCases.FIRST_ANSWER}, ${kind}, ms`,
         (runtime, contender) => startOf(runtime, contender, kind),
       ),
-      against(
-        `${FIRST_ANSWER} after the import, ${kind}, ms`,
-        "cold",
-        caseOf(FIRST_ANSWER, kind),
-        1,
-        "p50",
-      ),
-      against(`${SECOND_CALL}, ${kind}, µs`, "cold", caseOf(SECOND_CALL, kind), 1, "p50"),
-      against(`${FIRST_CALLS}, ${kind}, µs each`, "cold", caseOf(FIRST_CALLS, kind), 1, "perCall"),
-      against(`${NEXT_CALLS}, ${kind}, µs each`, "cold", caseOf(NEXT_CALLS, kind), 1, "perCall"),
+      step(coldCases.FIRST_ANSWER, kind, `${coldCases.FIRST_ANSWER} after the import, ${kind}, ms`),
+      step(coldCases.SECOND_CALL, kind, `${coldCases.SECOND_CALL}, ${kind}, µs`),
+      step(coldCases.FIRST_CALLS, kind, `${coldCases.FIRST_CALLS}, ${kind}, µs each`, "perCall"),
+      step(coldCases.NEXT_CALLS, kind, `${coldCases.NEXT_CALLS}, ${kind}, µs each`, "perCall"),
     ]),
-    against(`${MEMORY}, MiB`, "cold", MEMORY, 1, "p50"),
+    against(`${coldCases.MEMORY}, MiB`, "cold", coldCases.MEMORY, 1, "p50"),
     ...PACES.flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "sporadic", name, size, "p50"),
       against(`${label}: p99, µs`, "sporadic", name, size, "p99"),
@@ -262,23 +223,25 @@ function overview(): string {
         (runtime, contender) => cpuOfCalls(runtime, contender, name, size),
       ),
     ]),
-    ...loadsOf(resultOf("node", "contended")).flatMap(({ label, case: name, size }) => [
+    ...loadsOf(page.resultOf("node", "contended")).flatMap(({ label, case: name, size }) => [
       against(`${label}: p50, µs`, "contended", name, size, "p50"),
       ...meanRows(label, name, size),
       against(`${label}: p99, µs`, "contended", name, size, "p99"),
     ]),
   ];
-  return table(["heddle (× bare worker)", ...RUNTIMES.map(title)], columns(3), rows);
+  return page.table(["heddle (× bare worker)", ...page.TITLES], rows);
 }
 
+const cold = (result: ScenarioResult): string => coldTable(result, coldCases.COLD_KINDS);
+
 /** By name of the table. */
-export const COLD_TABLES: Readonly<Record<string, () => string>> = {
+export const COLD_TABLES: page.Tables = {
   "overview": overview,
   ...Object.fromEntries(
-    RUNTIMES.flatMap((runtime) =>
+    page.RUNTIMES.flatMap((runtime) =>
       Object.entries({ cold, sporadic, contended }).map(([name, create]) => [
-        `${name} on ${title(runtime)}`,
-        () => create(runtime),
+        `${name} on ${page.title(runtime)}`,
+        () => page.sourced(page.resultOf(runtime, name), create(page.resultOf(runtime, name))),
       ])
     ),
   ),

@@ -1,141 +1,105 @@
 /** The tables of docs/benchmarks/concurrency.md. */
-import type { Measurement, ScenarioResult } from "../harness/schema.ts";
+import type { Measurement } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
-import {
-  caseOf,
-  COMPUTING,
-  COMPUTING_TASKS,
-  type ConcurrencyTable,
-  FAILED,
-  heddleWith,
-  PEAK,
-  PER_TASK,
-  PLAIN,
-  PROCESSOR,
-  START,
-  TASK_COUNTS,
-  WAITING,
-  WALL,
-} from "../scenarios/concurrency-cases.ts";
-import {
-  figure,
-  hasResult,
-  measurementOf,
-  resultOf,
-  RUNTIMES,
-  sourceOf,
-  table,
-  title,
-} from "./shared.ts";
+import * as concurrency from "../scenarios/concurrency-cases.ts";
+import * as page from "./page.ts";
 
 const SCENARIO = "concurrency";
-const NATIVE = "native";
-const NOT_MEASURED = "Not measured yet.";
-
-const results = (): ScenarioResult[] =>
-  [...RUNTIMES, NATIVE].filter((runtime) => hasResult(runtime, SCENARIO))
-    .map((runtime) => resultOf(runtime, SCENARIO));
-
-/** Programs in other languages have no runtime in their label. */
-const labelOf = ({ runtime }: ScenarioResult, contender: string): string =>
-  runtime === NATIVE ? contender : `${title(runtime)}: ${contender}`;
+const results = () => page.resultsOf(SCENARIO, page.WITH_NATIVE);
 
 function textOf(found: Measurement | undefined): string {
   if (found === undefined) return "–";
   const { p50, unit } = found;
   if (unit === "requests") return String(p50);
-  return unit === "bytes" ? formatBytes(p50) : figure(p50);
+  return unit === "bytes" ? formatBytes(p50) : page.figure(p50);
 }
 
-/** Contenders of a result with a figure or the reason that there is none, with this many tasks. */
-function contendersOf(result: ScenarioResult, of: ConcurrencyTable, size: number): string[] {
-  const wall = caseOf(of, WALL);
-  const rows = [...result.measurements, ...result.failures]
-    .filter((each) => each.case === wall && each.size === size);
-  return [...new Set(rows.map(({ contender }) => contender))];
-}
-
-/** A row for each contender of each result. */
-const rowsOf = (of: ConcurrencyTable, size: number, names: readonly string[]): string[][] =>
-  results().flatMap((result) =>
-    contendersOf(result, of, size).map((contender) => [
-      labelOf(result, contender),
-      ...names.map((name) => textOf(measurementOf(result, contender, caseOf(of, name), size))),
-    ])
-  );
-
-/** Why contenders have no figure, or that some of their requests failed. */
-function gaps(of: ConcurrencyTable, size: number): string {
-  const lines = results().flatMap((result) =>
-    result.failures
-      .filter(({ case: name }) => name === caseOf(of, WALL) || name === caseOf(of, FAILED))
-      .filter((each) => each.size === size)
-      .map(({ contender, case: name, reason }) =>
-        `- ${labelOf(result, contender)}, ${name}: ${reason}.`
-      )
-  );
-  return lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
-}
-
-function waiting(size: number): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const head = [
-    `${size} tasks`,
-    `${WALL}, s`,
-    `${PEAK}, MiB`,
-    PER_TASK,
-    FAILED,
-    `${START}, ms`,
+/** A row for each contender that has a figure or the reason that there is none; and why, or that some requests failed. */
+function tasks(
+  of: concurrency.ConcurrencyTable,
+  size: number,
+  heads: Readonly<Record<string, string>>,
+): string {
+  const [wall, failed] = [
+    concurrency.caseOf(of, concurrency.WALL),
+    concurrency.caseOf(of, concurrency.FAILED),
   ];
-  const rows = rowsOf(WAITING, size, [WALL, PEAK, PER_TASK, FAILED, START]);
-  return `${table(head, "lrrrrr", rows)}${gaps(WAITING, size)}`;
+  const rows: string[][] = [];
+  const gaps: string[] = [];
+  for (const result of results()) {
+    const { measurements, failures } = result;
+    const own = [...measurements, ...failures]
+      .filter((each) => each.case === wall && each.size === size);
+    for (const contender of new Set(own.map((each) => each.contender))) {
+      const cells = Object.keys(heads).map((name) =>
+        textOf(page.measurementOf(result, contender, concurrency.caseOf(of, name), size))
+      );
+      rows.push([page.labelOf(result, contender), ...cells]);
+    }
+    for (const { contender, case: name, size: of, reason } of failures) {
+      if (of !== size || (name !== wall && name !== failed)) continue;
+      gaps.push(`- ${page.labelOf(result, contender)}, ${name}: ${reason}.`);
+    }
+  }
+  return page.table([`${size} tasks`, ...Object.values(heads)], rows) + page.after(gaps);
 }
 
-function computing(): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const head = [`${COMPUTING_TASKS} tasks`, `${WALL}, s`, `${PROCESSOR}, % of a core`, FAILED];
-  const rows = rowsOf(COMPUTING, COMPUTING_TASKS, [WALL, PROCESSOR, FAILED]);
-  return `${table(head, "lrrr", rows)}${gaps(COMPUTING, COMPUTING_TASKS)}`;
-}
+const WAITING_HEADS = {
+  [concurrency.WALL]: `${concurrency.WALL}, s`,
+  [concurrency.PEAK]: `${concurrency.PEAK}, MiB`,
+  [concurrency.PER_TASK]: concurrency.PER_TASK,
+  [concurrency.FAILED]: concurrency.FAILED,
+  [concurrency.START]: `${concurrency.START}, ms`,
+};
+const COMPUTING_HEADS = {
+  [concurrency.WALL]: `${concurrency.WALL}, s`,
+  [concurrency.PROCESSOR]: `${concurrency.PROCESSOR}, % of a core`,
+  [concurrency.FAILED]: concurrency.FAILED,
+};
 
 /** heddle's figure over that of plain async on the same runtime. */
-function against(of: ConcurrencyTable, name: string, size: number): string[] {
-  return RUNTIMES.map((runtime) => {
-    if (!hasResult(runtime, SCENARIO)) return "–";
-    const result = resultOf(runtime, SCENARIO);
-    const ours = heddleWith(result.machine.cores);
-    return figure(measurementOf(result, ours, caseOf(of, name), size)?.ratioToBaseline);
+const against = (
+  label: string,
+  of: concurrency.ConcurrencyTable,
+  name: string,
+  size: number,
+): string[] =>
+  page.byRuntime(`${label}: ${name}`, (runtime) => {
+    if (!page.hasResult(runtime, SCENARIO)) return "–";
+    const result = page.resultOf(runtime, SCENARIO);
+    const ours = concurrency.heddleWith(result.machine.cores);
+    return page.figure(
+      page.measurementOf(result, ours, concurrency.caseOf(of, name), size)?.ratioToBaseline,
+    );
   });
-}
 
-function overview(): string {
-  if (results().length === 0) return NOT_MEASURED;
-  const rows = [
-    ...TASK_COUNTS.flatMap((size) => [
-      [`${size} tasks: ${WALL}`, ...against(WAITING, WALL, size)],
-      [`${size} tasks: ${PEAK}`, ...against(WAITING, PEAK, size)],
-    ]),
-    [`${COMPUTING}: ${WALL}`, ...against(COMPUTING, WALL, COMPUTING_TASKS)],
-    [`${COMPUTING}: ${PROCESSOR}`, ...against(COMPUTING, PROCESSOR, COMPUTING_TASKS)],
-  ];
-  return table([`heddle ÷ ${PLAIN}`, ...RUNTIMES.map(title)], "lrrr", rows);
-}
+const overview = (): string =>
+  page.table([`heddle ÷ ${concurrency.PLAIN}`, ...page.TITLES], [
+    ...concurrency.TASK_COUNTS.flatMap((size) =>
+      [concurrency.WALL, concurrency.PEAK].map((name) =>
+        against(`${size} tasks`, concurrency.WAITING, name, size)
+      )
+    ),
+    ...[concurrency.WALL, concurrency.PROCESSOR].map((name) =>
+      against(concurrency.COMPUTING, concurrency.COMPUTING, name, concurrency.COMPUTING_TASKS)
+    ),
+  ]);
 
-const source = (): string =>
-  results().length === 0
-    ? NOT_MEASURED
-    : results().map((result) =>
-      `- ${title(result.runtime)}: ${sourceOf(result)}${
-        ["Go", "Python"].flatMap((name) =>
-          result.versions[name] === undefined ? [] : [` ${name} ${result.versions[name]}.`]
-        ).join("")
-      }`
-    ).join("\n");
+const sources = (): string =>
+  results().map((result) => {
+    const tools = ["Go", "Python"].filter((name) => name in result.versions)
+      .map((name) => ` ${name} ${result.versions[name]}.`);
+    return `- ${page.title(result.runtime)}: ${page.sourceOf(result)}${tools.join("")}`;
+  }).join("\n");
 
 /** By name of the table. */
-export const CONCURRENCY_TABLES: Readonly<Record<string, () => string>> = {
+export const CONCURRENCY_TABLES: page.Tables = {
   "overview": overview,
-  ...Object.fromEntries(TASK_COUNTS.map((size) => [`${size} tasks`, () => waiting(size)])),
-  "computing": computing,
-  "sources": source,
+  ...Object.fromEntries(
+    concurrency.TASK_COUNTS.map((
+      size,
+    ) => [`${size} tasks`, () => tasks(concurrency.WAITING, size, WAITING_HEADS)]),
+  ),
+  "computing": () => tasks(concurrency.COMPUTING, concurrency.COMPUTING_TASKS, COMPUTING_HEADS),
+  "sources": sources,
 };

@@ -2,7 +2,7 @@
 import { caseOf, FIRST_ANSWER, SECOND_CALL } from "../scenarios/cold-cases.ts";
 import { OBJECT as HOT_OBJECT } from "../scenarios/hot-cases.ts";
 import { EVERY } from "../scenarios/sporadic-cases.ts";
-import { figure, measurementOf, resultOf, RUNTIMES, table, times, title } from "./shared.ts";
+import * as page from "./page.ts";
 
 type Key = "p50" | "perCall";
 
@@ -18,7 +18,7 @@ interface Row {
 const OBJECT = "object, 200 B";
 
 const valueOf = (runtime: string, contender: string, row: Row): number | undefined =>
-  measurementOf(resultOf(runtime, row.scenario), contender, row.case, row.size)
+  page.measurementOf(page.resultOf(runtime, row.scenario), contender, row.case, row.size)
     ?.[row.key ?? "p50"];
 
 const hot = (size: number, label: string): Row => ({
@@ -67,32 +67,28 @@ const COSTS: readonly Row[] = [
 ];
 
 const costs = (): string =>
-  table(
-    ["median round trip", ...RUNTIMES.map(title)],
-    "lrrr",
-    COSTS.map((row) => [
-      row.label,
-      ...RUNTIMES.map((runtime) => `${figure(valueOf(runtime, "heddle", row))} ${row.unit}`),
-    ]),
+  page.table(
+    ["median round trip", ...page.TITLES],
+    COSTS.map((row) =>
+      page.byRuntime(row.label, (runtime) =>
+        `${page.figure(valueOf(runtime, "heddle", row))} ${row.unit}`)
+    ),
   );
 
 const speedUps = (): string =>
-  table(
-    ["all primes up to 10,000,000", ...RUNTIMES.map(title)],
-    "lrrr",
+  page.table(
+    ["all primes up to 10,000,000", ...page.TITLES],
     [["main thread alone", "main alone"], ["main thread and one worker", "main + 1"]].map((
       [label = "", contender],
-    ) => [
-      label,
-      ...RUNTIMES.map((runtime) => {
-        const found = resultOf(runtime, "heavy-load").measurements
-          .find((each) => each.contender === contender);
-        const { p50 = 0, speedUp } = found ?? {};
+    ) =>
+      page.byRuntime(label, (runtime) => {
+        const { p50 = 0, speedUp = 1 } = page.resultOf(runtime, "heavy-load").measurements
+          .find((each) => each.contender === contender) ?? {};
         return `${p50.toFixed(0)} ms${
-          contender === "main alone" ? "" : ` (${speedUp!.toFixed(2)} × as fast)`
+          contender === "main alone" ? "" : ` (${speedUp.toFixed(2)} × as fast)`
         }`;
-      }),
-    ]),
+      })
+    ),
   );
 
 const COMPARED: readonly Row[] = [
@@ -104,27 +100,23 @@ const COMPARED: readonly Row[] = [
 
 /** Figures of Node, and how many times heddle's the others are. */
 function comparison(): string {
+  const others = ["bare worker", "Piscina", "Tinypool"];
   const rows = COMPARED.map((row) => {
     const ours = valueOf("node", "heddle", row);
-    const cell = (contender: string): string => {
-      const theirs = valueOf("node", contender, row);
-      return theirs === undefined ? "–" : `${figure(theirs)} ${row.unit} (${times(theirs, ours)})`;
-    };
     return [
       row.label,
-      `${figure(ours)} ${row.unit}`,
-      cell("bare worker"),
-      cell("Piscina"),
-      cell("Tinypool"),
+      `${page.figure(ours)} ${row.unit}`,
+      ...others.map((contender) => {
+        const theirs = valueOf("node", contender, row);
+        return theirs === undefined
+          ? "–"
+          : `${page.figure(theirs)} ${row.unit} (${page.times(theirs, ours)})`;
+      }),
     ];
   });
-  const head = ["Node, median", "heddle", "bare worker", "Piscina", "Tinypool"];
-  return table(head, "lrrrr", rows);
+  return page.table(["Node, median", "heddle", ...others], rows);
 }
 
-export const COST_TABLES: Readonly<Record<string, () => string>> = {
-  "cost of a call": costs,
-  "speed-up": speedUps,
-};
+export const COST_TABLES: page.Tables = { "cost of a call": costs, "speed-up": speedUps };
 
-export const HOME_TABLES: Readonly<Record<string, () => string>> = { "comparison": comparison };
+export const HOME_TABLES: page.Tables = { "comparison": comparison };

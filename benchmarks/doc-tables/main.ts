@@ -14,20 +14,19 @@ import { OVERVIEW_TABLES } from "./overview.ts";
 import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
 import { SHARED_TABLES } from "./shared-page.ts";
-import { RUNTIMES } from "./shared.ts";
+import { RUNTIMES, type Tables } from "./page.ts";
 import { STREAM_TABLES } from "./streams-page.ts";
-import { SUMMARY_TABLES } from "./summary.ts";
 import { TOKIO_TABLES } from "./tokio-page.ts";
 import { WAITING_TABLES } from "./waiting.ts";
 
 const root = new URL("../../", import.meta.url);
 
 /** By file, by name of the table. */
-export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+export const TABLES: Readonly<Record<string, Tables>> = {
   "docs/index.md": HOME_TABLES,
   "docs/when-workers-pay.md": COST_TABLES,
   "docs/waiting.md": WAITING_TABLES,
-  "docs/benchmarks/README.md": { ...SUMMARY_TABLES, ...OVERVIEW_TABLES },
+  "docs/benchmarks/README.md": OVERVIEW_TABLES,
   ...Object.fromEntries(
     RUNTIMES.map((runtime) => [`docs/benchmarks/${runtime}.md`, runtimeTables(runtime)]),
   ),

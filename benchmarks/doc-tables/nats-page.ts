@@ -1,88 +1,62 @@
 /** The tables of docs/benchmarks/nats.md. */
-import {
-  AT_ONCE,
-  CONTENDERS,
-  HEDDLE,
-  MACHINES,
-  RAW,
-  RAW_POOL,
-  ROUND_TRIP,
-  THROUGHPUT,
-} from "../scenarios/nats-cases.ts";
-import {
-  figure,
-  hasResult,
-  measurementOf,
-  resultOf,
-  RUNTIMES,
-  sourceOf,
-  table,
-  times,
-  title,
-} from "./shared.ts";
+import { AT_ONCE, CONTENDERS, MACHINES, ROUND_TRIP, THROUGHPUT } from "../scenarios/nats-cases.ts";
+import * as page from "./page.ts";
 
-const NOT_MEASURED = "Not measured yet.";
-const US = 1000;
-const isMeasured = (): boolean => RUNTIMES.every((runtime) => hasResult(runtime, "nats"));
-const us = (ns: number | undefined): string => figure(ns === undefined ? undefined : ns / US);
+const NS_PER_US = 1000;
 
-/** One row for each runtime and number of calls at once. */
+/** Microseconds of a call, by each contender. */
+const usOf = (runtime: string, size: number, key: "p50" | "p99"): (number | undefined)[] =>
+  CONTENDERS.map((contender) => {
+    const ns = page.measurementOf(page.resultOf(runtime, "nats"), contender, ROUND_TRIP, size)
+      ?.[key];
+    return ns === undefined ? undefined : ns / NS_PER_US;
+  });
+
 function calls(): string {
-  if (!isMeasured()) return NOT_MEASURED;
-  const rows = RUNTIMES.flatMap((runtime) =>
+  const rows = page.RUNTIMES.flatMap((runtime) =>
     AT_ONCE.map((size) => {
-      const of = (contender: string) =>
-        measurementOf(resultOf(runtime, "nats"), contender, ROUND_TRIP, size);
-      const [heddle, raw, rawPool] = [HEDDLE, RAW, RAW_POOL].map((name) => of(name)?.p50);
+      const all = usOf(runtime, size, "p50");
+      const [heddle, ...others] = all;
       return [
-        `${title(runtime)}, ${size} at once`,
-        us(heddle),
-        us(raw),
-        us(rawPool),
-        times(heddle, raw),
-        times(heddle, rawPool),
+        `${page.title(runtime)}, ${size} at once`,
+        ...all.map(page.figure),
+        ...others.map((other) => page.times(heddle, other)),
       ];
     })
   );
-  const head = [
-    "µs for each call, median",
-    ...CONTENDERS,
-    "heddle ÷ raw",
-    "heddle ÷ raw with a pool",
-  ];
-  return `${sourceOf(resultOf("node", "nats"))}\n\n${table(head, "lrrrrr", rows)}`;
+  const head = [...CONTENDERS, "heddle ÷ raw", "heddle ÷ raw with a pool"];
+  return page.sourced(
+    page.resultOf("node", "nats"),
+    page.table(["µs for each call, median", ...head], rows),
+  );
 }
 
-function tail(): string {
-  if (!isMeasured()) return NOT_MEASURED;
-  const rows = RUNTIMES.map((runtime) => {
-    const result = resultOf(runtime, "nats");
-    return [
-      title(runtime),
-      ...CONTENDERS.map((contender) => us(measurementOf(result, contender, ROUND_TRIP, 1)?.p99)),
-    ];
-  });
-  return table(["µs for each call, p99, 1 at once", ...CONTENDERS], "lrrr", rows);
-}
+const tail = (): string =>
+  page.table(
+    ["µs for each call, p99, 1 at once", ...CONTENDERS],
+    page.RUNTIMES.map((
+      runtime,
+    ) => [page.title(runtime), ...usOf(runtime, 1, "p99").map(page.figure)]),
+  );
 
-function throughput(): string {
-  if (!isMeasured()) return NOT_MEASURED;
-  const rows = RUNTIMES.flatMap((runtime) => {
-    const result = resultOf(runtime, "nats");
-    return CONTENDERS.map((contender) => [
-      `${title(runtime)}, ${contender}`,
-      ...MACHINES.map((size) => figure(measurementOf(result, contender, THROUGHPUT, size)?.p50)),
-    ]);
-  });
-  const head = [
-    "calls a second",
-    ...MACHINES.map((size) => `${size} process${size > 1 ? "es" : ""}`),
-  ];
-  return table(head, `l${"r".repeat(MACHINES.length)}`, rows);
-}
+const throughput = (): string =>
+  page.table(
+    [
+      "calls a second",
+      ...MACHINES.map((size) => `${size} process${size > 1 ? "es" : ""}`),
+    ],
+    page.RUNTIMES.flatMap((runtime) =>
+      CONTENDERS.map((contender) => [
+        `${page.title(runtime)}, ${contender}`,
+        ...MACHINES.map((size) =>
+          page.figureOf(page.resultOf(runtime, "nats"), contender, THROUGHPUT, size)
+        ),
+      ])
+    ),
+  );
 
-export const NATS_TABLES: Readonly<Record<string, () => string>> = {
+export const NATS_TABLES: page.Tables = page.whenMeasured("nats", page.RUNTIMES, {
   "calls over NATS": calls,
   "slow calls over NATS": tail,
   "machines": throughput,
-};
+});

@@ -2,7 +2,7 @@
 import type { Measurement } from "../harness/schema.ts";
 import { caseOf, type ColdKind, FIRST_ANSWER, IMPORT } from "../scenarios/cold-cases.ts";
 import { CPU_OF, NO_CALLS } from "../scenarios/sporadic-cases.ts";
-import { measurementOf, resultOf } from "./shared.ts";
+import { measurementOf, resultOf } from "./page.ts";
 
 /** The measurement at this place. Throws if there is none. */
 export function found(

@@ -1,9 +1,10 @@
 /** The tables of docs/benchmarks/tokio.md. */
 import { formatBytes } from "../harness/units.ts";
-import { figure, measurementOf, resultOf, RUNTIMES, table, title } from "./shared.ts";
+import { figureOf, resultOf, RUNTIMES, table, type Tables, title } from "./page.ts";
 
 const TOKIO = "tokio mpsc + oneshot";
 const CONTENDERS = [TOKIO, "crossbeam-channel", "tokio, Arc<Vec<u8>>", "spinning pair"];
+const OURS = ["heddle", "heddle, transfer()", "copies alone"];
 
 function numbers(): string {
   const batches = [1, 10, 100, 1000];
@@ -12,45 +13,39 @@ function numbers(): string {
     ...RUNTIMES.map((runtime) => [title(runtime), "heddle", resultOf(runtime, "latency")] as const),
   ].map(([name, contender, result]) => [
     `${name} ${result.version}`,
-    ...batches.flatMap((size) => {
-      const found = measurementOf(result, contender, "f64 echo", size);
-      return [figure(found?.p50), figure(found?.p99)];
-    }),
-  ]);
-  const head = batches.flatMap((size) => [`${size}: p50`, "p99"]);
-  return table(["f64 echo, µs", ...head], "lrrrrrrrr", rows);
-}
-
-function payloads(kind: string): string {
-  const native = resultOf("tokio", "tokio");
-  const ours = ["heddle", "heddle, transfer()", "copies alone"];
-  const cases = native.measurements.filter((each) =>
-    each.contender === TOKIO && each.case.startsWith(kind)
-  );
-  const isMeasured = (contender: string): boolean =>
-    native.measurements.some((each) => each.contender === contender && each.case.startsWith(kind));
-  const natives = CONTENDERS.filter(isMeasured);
-  const scripts = RUNTIMES.flatMap((runtime) =>
-    ours.filter((contender) =>
-      resultOf(runtime, "tokio").measurements
-        .some((each) => each.contender === contender && each.case.startsWith(kind))
-    ).map((contender) => ({ runtime, contender }))
-  );
-  const rows = cases.map(({ case: name, size }) => [
-    `${formatBytes(size)}, ${name.split(", ")[1]}`,
-    ...natives.map((contender) => figure(measurementOf(native, contender, name, size)?.p50)),
-    ...scripts.map(({ runtime, contender }) =>
-      figure(measurementOf(resultOf(runtime, "tokio"), contender, name, size)?.p50)
+    ...batches.flatMap((size) =>
+      (["p50", "p99"] as const).map((key) => figureOf(result, contender, "f64 echo", size, key))
     ),
   ]);
-  const head = [
-    ...natives,
-    ...scripts.map(({ runtime, contender }) => `${title(runtime)}: ${contender}`),
-  ];
-  return table(["µs, p50", ...head], `l${"r".repeat(head.length)}`, rows);
+  return table(["f64 echo, µs", ...batches.flatMap((size) => [`${size}: p50`, "p99"])], rows);
 }
 
-export const TOKIO_TABLES: Readonly<Record<string, () => string>> = {
+/** A column for each contender that has figures of the kind. */
+function payloads(kind: string): string {
+  const columns = [
+    ...CONTENDERS.map((contender) => ({ runtime: "tokio", contender, head: contender })),
+    ...RUNTIMES.flatMap((runtime) =>
+      OURS.map((contender) => ({ runtime, contender, head: `${title(runtime)}: ${contender}` }))
+    ),
+  ].filter(({ runtime, contender }) =>
+    resultOf(runtime, "tokio").measurements
+      .some((each) => each.contender === contender && each.case.startsWith(kind))
+  );
+  const cases = resultOf("tokio", "tokio").measurements.filter((each) =>
+    each.contender === TOKIO && each.case.startsWith(kind)
+  );
+  return table(
+    ["µs, p50", ...columns.map(({ head }) => head)],
+    cases.map(({ case: name, size }) => [
+      `${formatBytes(size)}, ${name.split(", ")[1]}`,
+      ...columns.map(({ runtime, contender }) =>
+        figureOf(resultOf(runtime, "tokio"), contender, name, size)
+      ),
+    ]),
+  );
+}
+
+export const TOKIO_TABLES: Tables = {
   "numbers": numbers,
   "one number": () => payloads("f64"),
   "bytes": () => payloads("bytes"),

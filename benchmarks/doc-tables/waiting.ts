@@ -1,119 +1,128 @@
 /** The tables of docs/waiting.md. */
+import type { Measurement } from "../harness/schema.ts";
+import { formatUs } from "../harness/units.ts";
 import { BURST_CASE, BURST_SIZES, TIMER_CASE, TIMER_SIZES } from "../scenarios/burst-cases.ts";
 import { AWAITING, IDLE } from "../scenarios/idle-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO } from "../scenarios/mixed-cases.ts";
-import type { Measurement } from "../harness/schema.ts";
-import { formatUs } from "../harness/units.ts";
-import { figure, measurementOf, resultOf, RUNTIMES, table, title } from "./shared.ts";
+import { workersOf } from "../scenarios/pools-in-turn.ts";
+import * as page from "./page.ts";
 
 const ratio = (value: number | undefined): string => value?.toFixed(2) ?? "–";
 
-const row = (label: string, cell: (runtime: string) => string): string[] => [
-  label,
-  ...RUNTIMES.map(cell),
-];
+/** The first measurement of a scenario that matches. */
+const first = (
+  runtime: string,
+  scenario: string,
+  matches: (measurement: Measurement) => boolean,
+): Measurement | undefined => page.resultOf(runtime, scenario).measurements.find(matches);
 
-function fanOut(label: string, name: string, workers: number, key: keyof Measurement): string[] {
-  return row(label, (runtime) => {
-    const found = resultOf(runtime, "fan-out").measurements.find((each) =>
-      each.case === name && each.size === workers
-    );
-    return ratio(found?.[key] as number | undefined);
-  });
-}
+const fanOut = (
+  label: string,
+  name: string,
+  key: "ratioToIdeal" | "ratioToReference",
+): string[] =>
+  page.byRuntime(label, (runtime) =>
+    ratio(
+      first(runtime, "fan-out", (each) => each.case === name && each.size === 2)?.[key],
+    ));
 
-function sweep(batch: number, key: "ratioToReference" | "meanRatioToReference"): string[] {
-  const what = key === "ratioToReference" ? "p50" : "mean";
-  return row(
+const sweep = (
+  batch: number,
+  key: "ratioToReference" | "meanRatioToReference",
+  what: string,
+): string[] =>
+  page.byRuntime(
     `void calls, batch ${batch}, with 2 / 4 / 8 threads against 1, ${what}`,
     (runtime) =>
-      [2, 4, 8].map((size) => {
-        const contender = `${size} workers`;
-        const result = resultOf(runtime, "thread-sweep");
-        const found = measurementOf(result, contender, `void call, batch ${batch}`, size);
-        return found?.[key]?.toFixed(1) ?? "–";
-      }).join(" / "),
+      [2, 4, 8].map((size) =>
+        page.measurementOf(
+          page.resultOf(runtime, "thread-sweep"),
+          workersOf(size),
+          `void call, batch ${batch}`,
+          size,
+        )?.[key]?.toFixed(1) ?? "–"
+      ).join(" / "),
   );
-}
 
 const burst = (label: string, contender: string): string[] =>
-  row(
+  page.byRuntime(
     label,
     (runtime) =>
       BURST_SIZES.map((size) =>
-        figure(measurementOf(resultOf(runtime, "burst"), contender, BURST_CASE, size)?.perCall)
+        page.figureOf(page.resultOf(runtime, "burst"), contender, BURST_CASE, size, "perCall")
       ).join(" / "),
   );
 
 const idle = (label: string, name: string): string[] =>
-  row(label, (runtime) => {
-    const { measurements } = resultOf(runtime, "idle-cost");
-    const of = (contender: string) =>
-      figure(
-        measurements.find((each) => each.contender === contender && each.case === name)?.p50,
-      );
-    return `${of("heddle")}, ${of("raw worker")}`;
-  });
+  page.byRuntime(label, (runtime) =>
+    ["heddle", "raw worker"].map((contender) =>
+      page.figure(
+        first(
+          runtime,
+          "idle-cost",
+          (each) => each.contender === contender && each.case === name,
+        )?.p50,
+      )
+    ).join(", "));
 
-function overview(): string {
-  const rows = [
-    row("1,000 quick calls beside one of 200 ms, 2 workers: all answered after", (runtime) => {
-      const { measurements } = resultOf(runtime, "mixed-load");
-      return `${figure(measurements.find((each) => each.case === LAST_MICRO)?.p50)} ms`;
-    }),
-    fanOut("8 tasks of 5 ms, 2 workers, over the ideal", "8 tasks of 5 ms", 2, "ratioToIdeal"),
-    fanOut("64 tasks of 10 µs, 2 workers against 1", "64 tasks of 10 µs", 2, "ratioToReference"),
-    fanOut(
-      "1,000 tasks of 50 µs, 2 workers against 1",
-      "1,000 tasks of 50 µs",
-      2,
-      "ratioToReference",
+const overview = (): string =>
+  page.table(["", ...page.TITLES], [
+    page.byRuntime(
+      "1,000 quick calls beside one of 200 ms, 2 workers: all answered after",
+      (runtime) =>
+        `${page.figure(first(runtime, "mixed-load", (each) => each.case === LAST_MICRO)?.p50)} ms`,
     ),
+    fanOut("8 tasks of 5 ms, 2 workers, over the ideal", "8 tasks of 5 ms", "ratioToIdeal"),
+    fanOut("64 tasks of 10 µs, 2 workers against 1", "64 tasks of 10 µs", "ratioToReference"),
+    fanOut("1,000 tasks of 50 µs, 2 workers against 1", "1,000 tasks of 50 µs", "ratioToReference"),
     ...[1, 100, 1000].flatMap((batch) => [
-      sweep(batch, "ratioToReference"),
-      sweep(batch, "meanRatioToReference"),
+      sweep(batch, "ratioToReference", "p50"),
+      sweep(batch, "meanRatioToReference", "mean"),
     ]),
     burst("f64 echoes, 1,000 / 10,000 / 100,000 at once, µs a call", "heddle"),
     burst("the same, Knitting", "Knitting"),
-    row(
+    page.byRuntime(
       "1 ms timer of the host, p99 late: calls awaited one by one / 100,000 at once",
-      (runtime) => {
-        const late = (size: number) =>
-          measurementOf(resultOf(runtime, "burst"), "heddle", TIMER_CASE, size)?.p99;
-        return TIMER_SIZES.map((size) => `${figure((late(size) ?? NaN) / 1000)} ms`).join(" / ");
-      },
+      (runtime) =>
+        TIMER_SIZES.map((size) => {
+          const late = page.measurementOf(
+            page.resultOf(runtime, "burst"),
+            "heddle",
+            TIMER_CASE,
+            size,
+          )?.p99;
+          return `${page.figure((late ?? NaN) / 1000)} ms`;
+        }).join(" / "),
     ),
     idle("idle pool of 4: % of a core, and 4 bare workers", IDLE),
     idle("host while 100 ms tasks run, % of a core, and a raw worker's", AWAITING),
-    row("one quick call beside 100 ms tasks, alone", (runtime) => {
-      const result = resultOf(runtime, "mixed-load");
-      const of = (contender: string) =>
-        figure(measurementOf(result, contender, "void call", 1)?.p50);
-      return `${of(BESIDE_LONG)} µs, ${of(ALONE)} µs`;
-    }),
-  ];
-  return table(["", ...RUNTIMES.map(title)], "llll", rows);
-}
+    page.byRuntime(
+      "one quick call beside 100 ms tasks, alone",
+      (runtime) =>
+        [BESIDE_LONG, ALONE].map((contender) =>
+          `${page.figureOf(page.resultOf(runtime, "mixed-load"), contender, "void call", 1)} µs`
+        ).join(", "),
+    ),
+  ], 4);
 
 function lateness(): string {
-  const sizes = [
-    ...new Set(resultOf("node", "lateness").measurements.map(({ size }) => size)),
-  ].sort((a, b) => a - b);
-  const rows = sizes.map((size) => [
+  const sizes = new Set(page.resultOf("node", "lateness").measurements.map(({ size }) => size));
+  const rows = [...sizes].sort((a, b) => a - b).map((size) => [
     formatUs(size),
-    ...RUNTIMES.flatMap((runtime) => {
-      const found = measurementOf(resultOf(runtime, "lateness"), "heddle", "spinning task", size);
+    ...page.RUNTIMES.flatMap((runtime) => {
+      const found = page.measurementOf(
+        page.resultOf(runtime, "lateness"),
+        "heddle",
+        "spinning task",
+        size,
+      );
       return [
-        `${figure(found?.p50)} (${ratio(found?.ratioToBaseline)})`,
-        `${figure(found?.p99)} (${ratio(found?.p99RatioToBaseline)})`,
+        `${page.figure(found?.p50)} (${ratio(found?.ratioToBaseline)})`,
+        `${page.figure(found?.p99)} (${ratio(found?.p99RatioToBaseline)})`,
       ];
     }),
   ]);
-  const head = RUNTIMES.flatMap((runtime) => [`${title(runtime)} p50`, "p99"]);
-  return table(["task", ...head], "lllllll", rows);
+  return page.table(["task", ...page.TITLES.flatMap((name) => [`${name} p50`, "p99"])], rows, 7);
 }
 
-export const WAITING_TABLES: Readonly<Record<string, () => string>> = {
-  "waiting": overview,
-  "lateness": lateness,
-};
+export const WAITING_TABLES: page.Tables = { "waiting": overview, "lateness": lateness };

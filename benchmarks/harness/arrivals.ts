@@ -1,11 +1,9 @@
 /** Work that arrives from outside, at a pace of its own: the reading end of `metronome.ts`. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { NODE } from "./processes.ts";
 
-const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-/** The project's own Node, whatever runtime is measured: the same pace for all. */
-const NODE = path("../../node_modules/.bin/node");
-const METRONOME = path("./metronome.ts");
+const METRONOME = fileURLToPath(new URL("./metronome.ts", import.meta.url));
 
 export interface Pace {
   /** Mean time between two arrivals. */

@@ -1,9 +1,6 @@
 /** Processes that compute and do nothing else, for as long as this one wants. */
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
-/** The project's own Node, whatever runtime is measured. */
-const NODE = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
+import { NODE } from "./processes.ts";
 
 /** They end by themselves when their parent is gone. */
 const STEADILY = `

@@ -22,6 +22,7 @@ export const NAMES_END = "|";
 
 export function readArguments(): ChildArguments {
   const { values } = parseArgs({
+    allowPositionals: true, // the scenario
     options: {
       contender: { type: "string", default: "heddle" },
       quick: { type: "boolean", default: false },
@@ -65,6 +66,23 @@ export async function attempt(
   } catch (error) {
     const { case: name, size } = place;
     return { case: name, size, reason: (error as Error).message, isSkipped: false };
+  }
+}
+
+/** Samples by figure, in the order in which the figures came. */
+export class Figures {
+  readonly #found = new Map<string, RoundSamples & { readonly samples: number[] }>();
+
+  add(place: Omit<RoundSamples, "samples">, sample: number): void {
+    const { contender, case: name, size } = place;
+    const key = `${contender}\n${name}\n${size}`;
+    const known = this.#found.get(key);
+    if (known === undefined) this.#found.set(key, { ...place, samples: [sample] });
+    else known.samples.push(sample);
+  }
+
+  get all(): RoundSamples[] {
+    return [...this.#found.values()];
   }
 }
 

@@ -33,6 +33,8 @@ export interface Work {
   readonly who: string;
   /** The work of `/heavy`, in this thread or elsewhere. */
   heavy(): number | Promise<number | string>;
+  /** What comes back for a POST and for a message over a websocket, which is echoed otherwise. */
+  readonly reply?: (text: string) => string;
 }
 
 /** How a server listens: on a port of its own if it is 0. */

@@ -7,17 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { startBusyProcesses } from "../harness/busy-process.ts";
 import { toMarkdown } from "../harness/markdown.ts";
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
-import {
-  AT_ONCE,
-  BUSY,
-  caseOf,
-  cpuOf,
-  HALF_CORE,
-  NEVER_SPINNING,
-  PLACEMENTS,
-  processesBeside,
-  QUICK_PLACEMENTS,
-} from "../scenarios/contended-cases.ts";
+import * as contended from "../scenarios/contended-cases.ts";
 import { contendedContenders } from "./contended.ts";
 import { findPrefix } from "./half-core.ts";
 import type { Choices } from "./scenario.ts";
@@ -40,18 +30,18 @@ const createFolder = (): string => folder = mkdtempSync(path.join(os.tmpdir(), "
 test("a full run has a process for each placement, with both settings of heddle in it", () => {
   // Without a runtime a list is asked for, which makes no group.
   const processes = contendedContenders(choices(false), "").filter(({ left }) => !left);
-  expect(processes.map(({ name }) => name)).toEqual(PLACEMENTS);
+  expect(processes.map(({ name }) => name)).toEqual(contended.PLACEMENTS);
   for (const { variantOf, args } of processes) {
     expect(variantOf!.split(", ")).toEqual(expect.arrayContaining(["heddle", "bare worker"]));
-    expect(args.join(" ")).toContain(NEVER_SPINNING);
+    expect(args.join(" ")).toContain(contended.NEVER_SPINNING);
   }
   const quick = contendedContenders(choices(true), "").filter(({ left }) => !left);
-  expect(quick.map(({ name }) => name)).toEqual(QUICK_PLACEMENTS);
-  expect(PLACEMENTS).toEqual(expect.arrayContaining([...QUICK_PLACEMENTS]));
+  expect(quick.map(({ name }) => name)).toEqual(contended.QUICK_PLACEMENTS);
+  expect(contended.PLACEMENTS).toEqual(expect.arrayContaining([...contended.QUICK_PLACEMENTS]));
 });
 
 test("as many processes beside as the placement says", () => {
-  expect(PLACEMENTS.map((placement) => processesBeside(placement, 4))).toEqual([
+  expect(contended.PLACEMENTS.map((placement) => contended.processesBeside(placement, 4))).toEqual([
     1,
     4,
     4,
@@ -130,21 +120,21 @@ const measurement = (contender: string, name: string, p50: number, mean: number)
 });
 
 test("the page tells mean and processor time beside the median, and why a part is missing", () => {
-  const name = caseOf(BUSY, AT_ONCE);
-  const contenders = ["heddle", NEVER_SPINNING, "bare worker"];
+  const name = contended.caseOf(contended.BUSY, contended.AT_ONCE);
+  const contenders = ["heddle", contended.NEVER_SPINNING, "bare worker"];
   const page = toMarkdown({
     scenario: "contended",
     runtime: "node",
     versions: {},
     machine: {},
-    cases: [name, cpuOf(name)],
+    cases: [name, contended.cpuOf(name)],
     measurements: contenders.flatMap((contender, index) => [
       measurement(contender, name, 1 + index, 30 - 10 * index),
-      measurement(contender, cpuOf(name), 40 - 10 * index, 99),
+      measurement(contender, contended.cpuOf(name), 40 - 10 * index, 99),
     ]),
-    failures: [{ contender: HALF_CORE, reason: "no group here", isSkipped: true }],
+    failures: [{ contender: contended.HALF_CORE, reason: "no group here", isSkipped: true }],
   } as unknown as ScenarioResult);
   expect(page).toContain("| heddle | 1 | 1 | 30 | 1 | 40 | 3.00 | 2.00 |");
-  expect(page).toContain(`| ${NEVER_SPINNING} | 1 | 2 | 20 | 2 | 30 | 2.00 | 1.50 |`);
-  expect(page).toContain(`Not measured: ${HALF_CORE}: no group here`);
+  expect(page).toContain(`| ${contended.NEVER_SPINNING} | 1 | 2 | 20 | 2 | 30 | 2.00 | 1.50 |`);
+  expect(page).toContain(`Not measured: ${contended.HALF_CORE}: no group here`);
 });

@@ -1,22 +1,23 @@
 /** Measures one scenario on one runtime: contenders take turns round by round. */
 import { COMMIT, describeMachine } from "../harness/machine.ts";
 import { pairedRatio } from "../harness/paired.ts";
+import { runProcess } from "../harness/processes.ts";
 import type {
   Failure,
   Measurement,
   RoundFigure,
   RoundGap,
+  RoundLine,
   ScenarioResult,
 } from "../harness/schema.ts";
 import { summarize } from "../harness/statistics.ts";
 import type { ReferenceSpin } from "./busy.ts";
-import { runChild } from "./child-process.ts";
 import type { Choices, Contender, Scenario } from "./scenario.ts";
 import { log } from "./terminal.ts";
 
 export interface Run {
   readonly name: string;
-  readonly scenario: Pick<Scenario, "rounds" | "finish" | "timeoutMs" | "isPooled" | "pairedWith">;
+  readonly scenario: Pick<Scenario, "rounds" | "derived" | "timeoutMs" | "isPooled" | "pairedWith">;
   readonly runtime: string;
   readonly version: string;
   readonly choices: Choices;
@@ -25,6 +26,9 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, string>>;
 }
+
+export const roundsOf = ({ rounds }: Pick<Scenario, "rounds">, { isQuick }: Choices): number =>
+  rounds[isQuick ? 0 : 1];
 
 const CHILD_TIMEOUT_MS = 120_000;
 
@@ -35,11 +39,11 @@ export async function measure(
   startProcess: (contender: string) => void,
 ): Promise<ScenarioResult> {
   const { name, runtime, version, choices, contenders, versions } = run;
-  const { rounds, finish, isPooled = false } = run.scenario;
+  const { derived, isPooled = false } = run.scenario;
   const startedAt = performance.now();
   const collected = new Collected(run);
   const beforeMs = await reference.measureBefore();
-  const total = rounds(choices);
+  const total = roundsOf(run.scenario, choices);
   for (let number = 1; number <= total; number++) {
     for (const contender of contenders) {
       if (collected.isGivenUp(contender)) continue;
@@ -67,7 +71,7 @@ export async function measure(
     reference: reference.describe(beforeMs, afterMs),
     versions,
     cases: [...collected.cases],
-    measurements: finish(measurements),
+    measurements: derived.reduce<Measurement[]>((all, derive) => derive(all), measurements),
     failures: collected.failures,
   };
 }
@@ -115,7 +119,7 @@ class Collected {
     const { name, runtime, command, env, scenario, choices } = this.#run;
     const timeoutMs = scenario.timeoutMs?.(choices) ?? CHILD_TIMEOUT_MS;
     try {
-      for (const line of await runChild(command(contender), timeoutMs, env)) {
+      for (const line of await runProcess<RoundLine[]>(command(contender), { timeoutMs, env })) {
         this.cases.add(line.case);
         if ("reason" in line) this.#addGap(contender, line);
         else this.#addFigure(line.contender ?? contender.name, contender.name, line);

@@ -1,9 +1,20 @@
-/** Contenders with one worker, and how those that share a process are called. */
-import { KNITTING } from "../contenders/knitting.ts";
+/** Contenders by name, and how those that share a process are called. */
+import { KNITTING } from "../contenders/names.ts";
 import { NAMES_END } from "../harness/child.ts";
 import type { Choices, Contender } from "./scenario.ts";
 
 export const byName = (name: string): Contender => ({ name, args: ["--contender", name] });
+
+/** Scenarios whose process measures one contender, named on its command line. */
+export const named = (...names: readonly string[]) => (): readonly Contender[] => names.map(byName);
+
+/** The variants of a contender have processes of their own. */
+export const withVariant = (of: Contender, variant: string): Contender => ({
+  ...of,
+  name: `${of.name}, ${variant}`,
+  variantOf: of.name,
+  args: [...of.args, "--variant", variant],
+});
 
 export const knitting = ({ hasKnitting }: Choices): Contender => ({
   ...byName(KNITTING),
@@ -12,6 +23,14 @@ export const knitting = ({ hasKnitting }: Choices): Contender => ({
     ? {}
     : { left: "not measured: it is not in the registry; --peer knitting=PATH takes a checkout" }),
 });
+
+/** The same with a checkout of Knitting, second so that it is next to ours. */
+export const namedAndKnitting =
+  (first: string, ...others: readonly string[]) => (choices: Choices): readonly Contender[] => [
+    byName(first),
+    knitting(choices),
+    ...others.map(byName),
+  ];
 
 export const BARE_WORKER = "bare worker";
 

@@ -17,11 +17,9 @@ export const RUNTIMES: Readonly<Record<string, MeasuredRuntime>> = {
   bun: { command: [bin("bun")], version: versionOf("bun") },
 };
 
-/** Pages of Chromium, which a module that Node runs opens and times. */
-export const BROWSER: MeasuredRuntime = {
-  command: RUNTIMES["node"]!.command,
-  version: versionOf("@sparticuz/chromium"),
-};
-
-/** Programs in other languages, which a module that Node runs starts and times. */
-export const NATIVE: MeasuredRuntime = RUNTIMES["node"]!;
+/** Node starts and times pages of Chromium, and programs in other languages. */
+export function startedOn(runtime: string): MeasuredRuntime {
+  const { node } = RUNTIMES as { node: MeasuredRuntime };
+  if (runtime === "browser") return { ...node, version: versionOf("@sparticuz/chromium") };
+  return RUNTIMES[runtime] ?? node;
+}

@@ -1,5 +1,7 @@
-/** What a scenario is to the runner: which processes it has, how often they run, what follows from their figures. */
-import type { Measurement } from "../harness/schema.ts";
+/** What a scenario is: all that runs, tables and lists know of it. */
+import type { Derive } from "../harness/derived.ts";
+import type { TableSpec } from "../harness/row-table.ts";
+import type { ScenarioResult } from "../harness/schema.ts";
 
 /** One kind of process of a scenario, run once per round. */
 export interface Contender {
@@ -32,26 +34,28 @@ export interface Choices {
 export interface Scenario {
   /** One line for people. */
   readonly about: string;
-  readonly rounds: (choices: Choices) => number;
+  /** How often each process runs: in a quick run, and in a full one. */
+  readonly rounds: readonly [quick: number, full: number];
   /** `runtime` is empty where a list is asked for. */
   readonly contenders: (choices: Choices, runtime: string) => readonly Contender[];
   /** One sample a process: rounds are put together instead of compared. */
   readonly isPooled?: boolean;
   /** Who the others are compared with in pairs: contenders take turns, in one process or in alternating ones. */
   readonly pairedWith?: (contender: string) => string;
-  readonly finish: (measurements: Measurement[]) => Measurement[];
-  /** Only when asked for by name. */
-  readonly isExtra?: boolean;
-  /** What a quick run measures if none is named: what a newcomer asks first. */
-  readonly isInQuick?: boolean;
-  /** Whether Tokio has figures of it too. */
-  readonly withTokio?: boolean;
-  /** Whether programs in other languages have figures of it too, as `native`. */
-  readonly withNative?: boolean;
-  /** Whether a browser alone has figures of it, as `browser`. */
-  readonly isInBrowser?: boolean;
+  /** Figures that follow from others. */
+  readonly derived: readonly Derive[];
+  /** The table of a result. */
+  readonly table: TableSpec | ((result: ScenarioResult) => string[]);
+  /** Where it runs, if not on the three runtimes alone: `native` is programs in other languages. */
+  readonly on?: readonly string[];
+  /** `quick`: a quick run measures it if none is named, what a newcomer asks first. `named`: it runs only when asked for. */
+  readonly when?: "quick" | "named";
   /** Versions of what only this scenario compares. */
   readonly versions?: (runtime: string) => Readonly<Record<string, string>>;
   /** A process that takes longer than this hangs; milliseconds. */
   readonly timeoutMs?: (choices: Choices) => number;
 }
+
+export type Scenarios = Readonly<Record<string, Scenario>>;
+
+export const SCRIPTS = ["node", "deno", "bun"] as const;

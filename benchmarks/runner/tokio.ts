@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { addPerCall } from "../harness/derived.ts";
+import { perCall } from "../harness/derived.ts";
 import type { Run } from "./measure.ts";
 import { log } from "./terminal.ts";
 import type { Choices, Scenario } from "./scenario.ts";
@@ -55,7 +55,7 @@ export function tokioRun(
   const versions = crateVersions();
   return {
     name,
-    scenario: { rounds, finish: addPerCall },
+    scenario: { rounds, derived: [perCall] },
     runtime: "tokio",
     version: versions["tokio"]!,
     choices,

@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { ISOLATED, pageOf, serveFolder } from "../../tests/browser/pages.ts";
 import { launchBrowser } from "../../tests/support/browser.ts";
-import type { PageSample } from "../browser/page/page.ts";
-import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import type {} from "../browser/page.ts";
+import { Figures, finish, readArguments } from "../harness/child.ts";
 
-const page: string = fileURLToPath(new URL("../browser/page/", import.meta.url));
+const page: string = fileURLToPath(new URL("../browser/", import.meta.url));
 const NS_PER_US = 1000;
 const TURNS = 40;
 const WARM_UP_TURNS = 10;
@@ -34,23 +34,8 @@ async function bundle(folder: string): Promise<void> {
   writeFileSync(join(folder, "index.html"), pageOf("/page.js"));
 }
 
-/** Samples by figure. */
-function group(samples: readonly PageSample[]): RoundSamples[] {
-  const figures = new Map<string, RoundSamples & { samples: number[] }>();
-  for (const { contender, case: name, size, us } of samples) {
-    const key = `${contender}\n${name}\n${size}`;
-    const known = figures.get(key);
-    if (known !== undefined) known.samples.push(us * NS_PER_US);
-    else {
-      const figure = { contender, case: name, size, unit: "ns" as const };
-      figures.set(key, { ...figure, samples: [us * NS_PER_US] });
-    }
-  }
-  return [...figures.values()];
-}
-
 /** Runs one round of all contenders, and prints their figures. */
-export async function runBrowser(): Promise<never> {
+export async function run(): Promise<never> {
   const { isQuick } = readArguments();
   const folder = mkdtempSync(join(tmpdir(), "heddle-browser-"));
   await bundle(folder);
@@ -66,5 +51,7 @@ export async function runBrowser(): Promise<never> {
   await browser.close();
   await site.close();
   rmSync(folder, { recursive: true, force: true });
-  return finish(group(samples));
+  const figures = new Figures();
+  for (const { us, ...place } of samples) figures.add({ ...place, unit: "ns" }, us * NS_PER_US);
+  return finish(figures.all);
 }

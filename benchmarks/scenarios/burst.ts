@@ -4,7 +4,9 @@
  *
  * Making the calls is the caller's own code, in which no timer can fire: timers count from then on.
  */
-import type { LatencyContender } from "../contenders/contender.ts";
+import { heddle } from "../contenders/heddle.ts";
+import { knitting } from "../contenders/knitting.ts";
+import { postMessage } from "../contenders/messages.ts";
 import { attempt, chooseContender, finish, readArguments } from "../harness/child.ts";
 import { now } from "../harness/clock.ts";
 import { type Budget, takeSamples } from "../harness/timing.ts";
@@ -58,9 +60,9 @@ async function takeTicks(call: NumberCall, size: number, seconds: number): Promi
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runBurst(contenders: readonly LatencyContender[]): Promise<void> {
+export async function run(): Promise<void> {
   const { contender: name, isQuick } = readArguments();
-  const { echo, close } = await chooseContender(contenders, name).start(1);
+  const { echo, close } = await chooseContender([heddle, knitting, postMessage], name).start(1);
   const budget: Budget = isQuick
     ? { seconds: 0.05, minSamples: 2 }
     : { seconds: 0.5, minSamples: 4 };

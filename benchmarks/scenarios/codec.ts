@@ -6,7 +6,9 @@
  * coarse for one. Every variant is compared with what was written before it is timed.
  */
 import { do_not_optimize as keep } from "mitata";
-import type { Codec, CodecContender } from "../contenders/codec-contender.ts";
+import { CODECS } from "../contenders/codecs.ts";
+import { type Codec, type CodecContender, lacking } from "../contenders/types.ts";
+import type { Platform } from "../launch.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { KINDS } from "../payloads/kinds.ts";
@@ -15,6 +17,8 @@ import { assertSame } from "../payloads/same.ts";
 import { takeBlock, takeInTurn } from "./in-turn.ts";
 
 const CODEC_KINDS = KINDS.filter(({ family, route }) => family !== "bytes" && route === "copy");
+/** They write what the engine's structured clone writes. */
+const BY_CLONE = ["node:v8", "structuredClone"];
 const BLOCK_MS = 2;
 const FULL = { turns: 24, warmUps: 12 } as const;
 const QUICK = { turns: 5, warmUps: 2 } as const;
@@ -77,9 +81,11 @@ async function measureKind(
 }
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function runCodec(contenders: readonly CodecContender[]): Promise<never> {
+export async function run({ cloneLacks = {} }: Platform): Promise<never> {
   const { contenders: names, isQuick } = readArguments();
-  const chosen = contenders.filter(({ name }) => names.includes(name));
+  const chosen = CODECS.filter(({ name }) => names.includes(name)).map((each) =>
+    BY_CLONE.includes(each.name) ? lacking(each, cloneLacks) : each
+  );
   const found: (RoundSamples | RoundGap)[] = [];
   for (const kind of CODEC_KINDS) found.push(...await measureKind(chosen, kind, isQuick));
   return finish(found);

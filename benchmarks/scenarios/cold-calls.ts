@@ -1,5 +1,5 @@
 /** The calls of a program that has just started, and what they send. */
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { byteArray } from "../payloads/bytes.ts";
 import { user } from "../payloads/objects.ts";
 import { MANY_VARIANTS, VARIANTS } from "../payloads/payload.ts";

@@ -5,34 +5,24 @@
  *
  * Values are made before the import, and answers compared with them after the last call.
  */
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import { COLD_CONTENDERS } from "../contenders/one-worker.ts";
 import { chooseContender, finish, readArguments } from "../harness/child.ts";
 import { US_PER_MS } from "../harness/clock.ts";
 import { ColdCalls, createValues, time } from "./cold-calls.ts";
-import {
-  caseOf,
-  type ColdKind,
-  FIRST_ANSWER,
-  FIRST_CALLS,
-  IMPORT,
-  MEMORY,
-  NEXT_CALLS,
-  SECOND_CALL,
-  THIRD_CALL,
-} from "./cold-cases.ts";
+import * as cold from "./cold-cases.ts";
 
 const BYTES_PER_MIB = 2 ** 20;
 
 /** Runs one process of the contender and kind named on the command line and prints its figures. */
-export async function runCold(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contender: name, variant } = readArguments();
-  const kindName = variant as ColdKind;
-  const contender = chooseContender(contenders, name);
+  const kindName = variant as cold.ColdKind;
+  const contender = chooseContender(COLD_CONTENDERS, name);
   const values = createValues(kindName);
 
-  const [library, importMs] = await time(() => contender.load());
+  const [start, importMs] = await time(() => contender.load());
   const [{ calls, close }, firstMs] = await time(async () => {
-    const { echo, close } = library.start();
+    const { echo, close } = start();
     const calls = new ColdCalls(echo, values);
     await calls.one();
     return { calls, close };
@@ -48,14 +38,14 @@ export async function runCold(contenders: readonly OneWorkerContender[]): Promis
   const own = { contender: name, size: 1 } as const;
   const ms = { ...own, unit: "ms" } as const;
   const us = { ...own, unit: "µs" } as const;
-  const of = (step: string): string => caseOf(step, kindName);
+  const of = (step: string): string => cold.caseOf(step, kindName);
   return finish([
-    { ...ms, case: IMPORT, samples: [importMs] },
-    { ...own, unit: "MiB", case: MEMORY, samples: [rss / BYTES_PER_MIB] },
-    { ...ms, case: of(FIRST_ANSWER), samples: [firstMs] },
-    { ...us, case: of(SECOND_CALL), samples: [secondMs * US_PER_MS] },
-    { ...us, case: of(THIRD_CALL), samples: [thirdMs * US_PER_MS] },
-    { ...us, case: of(FIRST_CALLS), calls: 2000, samples: [manyMs * US_PER_MS] },
-    { ...us, case: of(NEXT_CALLS), calls: 10_000, samples: [moreMs * US_PER_MS] },
+    { ...ms, case: cold.IMPORT, samples: [importMs] },
+    { ...own, unit: "MiB", case: cold.MEMORY, samples: [rss / BYTES_PER_MIB] },
+    { ...ms, case: of(cold.FIRST_ANSWER), samples: [firstMs] },
+    { ...us, case: of(cold.SECOND_CALL), samples: [secondMs * US_PER_MS] },
+    { ...us, case: of(cold.THIRD_CALL), samples: [thirdMs * US_PER_MS] },
+    { ...us, case: of(cold.FIRST_CALLS), calls: 2000, samples: [manyMs * US_PER_MS] },
+    { ...us, case: of(cold.NEXT_CALLS), calls: 10_000, samples: [moreMs * US_PER_MS] },
   ]);
 }

@@ -7,28 +7,17 @@
  */
 import {
   type Figures,
+  nativePrograms,
   type Program,
   runProgram,
+  scriptPrograms,
   type Server,
   startServer,
 } from "../concurrency/programs.ts";
+import type { Platform } from "../launch.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
-import {
-  caseOf,
-  COMPUTING,
-  COMPUTING_DELAY_DIVISOR,
-  type ConcurrencyTable,
-  FAILED,
-  PEAK,
-  PER_TASK,
-  PROCESSOR,
-  REQUESTS,
-  START,
-  TASK_COUNTS,
-  WALL,
-  WORK_MS,
-} from "./concurrency-cases.ts";
+import * as concurrency from "./concurrency-cases.ts";
 
 const MS_PER_S = 1000;
 const BYTES_PER_KIB = 1024;
@@ -37,16 +26,18 @@ const KIB_PER_MIB = 1024;
 /** A program that takes longer is left out. */
 const MAX_RUN_MS = 60_000;
 /** The time of the requests alone comes on top, several times. */
-const MAX_RUN_DELAYS = 4 * REQUESTS;
+const MAX_RUN_DELAYS = 4 * concurrency.REQUESTS;
 
 /** Turns of the contenders; a slow one has the first only. What is compared with the library's limits has two. */
-const turnsOf = (table: ConcurrencyTable, tasks: number, isQuick: boolean): number =>
-  !isQuick && (table === COMPUTING || tasks === Math.max(...TASK_COUNTS)) ? 2 : 1;
+const turnsOf = (table: concurrency.ConcurrencyTable, tasks: number, isQuick: boolean): number =>
+  !isQuick && (table === concurrency.COMPUTING || tasks === Math.max(...concurrency.TASK_COUNTS))
+    ? 2
+    : 1;
 
 type Found = RoundSamples | RoundGap;
 
 interface Load {
-  readonly table: ConcurrencyTable;
+  readonly table: concurrency.ConcurrencyTable;
   readonly tasks: number;
   readonly delayMs: number;
   readonly turns: number;
@@ -60,26 +51,34 @@ function figuresOf(program: Program, { table, tasks }: Load, found: readonly Fig
     sample: (figures: Figures) => number,
   ): RoundSamples => ({
     contender: program.contender,
-    case: caseOf(table, figure),
+    case: concurrency.caseOf(table, figure),
     size: tasks,
     unit,
     samples: found.map(sample),
   });
-  const wall = of(WALL, "s", ({ wallMs }) => wallMs / MS_PER_S);
-  const failed = of(FAILED, "requests", ({ right }) => tasks * REQUESTS - right);
-  if (table === COMPUTING) {
-    return [wall, of(PROCESSOR, "%", ({ cpuMs, wallMs }) => 100 * cpuMs / wallMs), failed];
+  const wall = of(concurrency.WALL, "s", ({ wallMs }) => wallMs / MS_PER_S);
+  const failed = of(
+    concurrency.FAILED,
+    "requests",
+    ({ right }) => tasks * concurrency.REQUESTS - right,
+  );
+  if (table === concurrency.COMPUTING) {
+    return [
+      wall,
+      of(concurrency.PROCESSOR, "%", ({ cpuMs, wallMs }) => 100 * cpuMs / wallMs),
+      failed,
+    ];
   }
   return [
     wall,
-    of(PEAK, "MiB", ({ peakKiB }) => peakKiB / KIB_PER_MIB),
+    of(concurrency.PEAK, "MiB", ({ peakKiB }) => peakKiB / KIB_PER_MIB),
     of(
-      PER_TASK,
+      concurrency.PER_TASK,
       "bytes",
       ({ peakKiB, peakBeforeKiB }) => (peakKiB - peakBeforeKiB) * BYTES_PER_KIB / tasks,
     ),
     failed,
-    ...(program.isHeddle === true ? [of(START, "ms", ({ startMs }) => startMs)] : []),
+    ...(program.isHeddle === true ? [of(concurrency.START, "ms", ({ startMs }) => startMs)] : []),
   ];
 }
 
@@ -122,7 +121,9 @@ class Turns {
       if (known === undefined) this.#figures.set(program, [figures]);
       else known.push(figures);
       const { error } = figures;
-      if (typeof error === "string") this.#addGap(program, FAILED, `one of them: ${error}`);
+      if (typeof error === "string") {
+        this.#addGap(program, concurrency.FAILED, `one of them: ${error}`);
+      }
     } catch (error) {
       this.#giveUp(program, (error as Error).message);
     }
@@ -130,9 +131,13 @@ class Turns {
 
   /** Units of work that take `WORK_MS`: found once for all programs of the same command. */
   async #workOf(program: Program): Promise<number> {
-    if (this.#load.table !== COMPUTING) return 0;
+    if (this.#load.table !== concurrency.COMPUTING) return 0;
     const calibrate = async (): Promise<number> =>
-      (await runProgram<{ work: number }>(program, { calibrateMs: WORK_MS }, MAX_RUN_MS)).work;
+      (await runProgram<{ work: number }>(
+        program,
+        { calibrateMs: concurrency.WORK_MS },
+        MAX_RUN_MS,
+      )).work;
     const command = program.command.join(" ");
     const work = this.#works.get(command) ?? calibrate();
     this.#works.set(command, work);
@@ -141,25 +146,33 @@ class Turns {
 
   #giveUp(program: Program, reason: string): void {
     this.#givenUp.add(program);
-    this.#addGap(program, WALL, reason);
+    this.#addGap(program, concurrency.WALL, reason);
   }
 
   /** What others cannot do is their own affair. */
   #addGap({ contender, isHeddle = false }: Program, figure: string, reason: string): void {
     const { table, tasks } = this.#load;
     const isSkipped = !isHeddle;
-    this.#gaps.push({ contender, case: caseOf(table, figure), size: tasks, reason, isSkipped });
+    this.#gaps.push({
+      contender,
+      case: concurrency.caseOf(table, figure),
+      size: tasks,
+      reason,
+      isSkipped,
+    });
   }
 }
 
 /** Runs all programs with the table and the number of tasks named on the command line, and prints their figures. */
-export async function runConcurrency(
-  programs: readonly Program[],
-  remove: () => void = () => {},
-): Promise<never> {
+export async function run({ name, command }: Platform): Promise<never> {
+  const { programs, remove } = name === "native"
+    ? nativePrograms()
+    : { programs: scriptPrograms(command), remove: () => {} };
   const { contender, variant, isQuick, delayMs: fullDelayMs } = readArguments();
-  const table = contender as ConcurrencyTable;
-  const delayMs = table === COMPUTING ? fullDelayMs / COMPUTING_DELAY_DIVISOR : fullDelayMs;
+  const table = contender as concurrency.ConcurrencyTable;
+  const delayMs = table === concurrency.COMPUTING
+    ? fullDelayMs / concurrency.COMPUTING_DELAY_DIVISOR
+    : fullDelayMs;
   const tasks = Number(variant);
   const load = { table, tasks, delayMs, turns: turnsOf(table, tasks, isQuick) };
   const server = await startServer(delayMs);

@@ -4,24 +4,15 @@
  * 20 at once; processor time of the whole process for each call. Contenders take turns in one process.
  */
 import os from "node:os";
-import type { Echo } from "../contenders/echo-contender.ts";
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import type { Echo } from "../contenders/types.ts";
+import { CONTENDED_CONTENDERS } from "../contenders/one-worker.ts";
 import { startBusyProcesses } from "../harness/busy-process.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { sleep, US_PER_MS } from "../harness/clock.ts";
 import { processCpuMs } from "../harness/cpu.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { createRun, type NumberCall } from "./call-batches.ts";
-import {
-  AT_ONCE,
-  caseOf,
-  cpuOf,
-  EVERY,
-  EVERY_MS,
-  isInBursts,
-  processesBeside,
-  SIZES,
-} from "./contended-cases.ts";
+import * as contended from "./contended-cases.ts";
 import { type BlockFigure, startInTurn, takeInTurn } from "./in-turn.ts";
 import { warmUp } from "./warm-up.ts";
 
@@ -71,26 +62,30 @@ async function takeBlock(
   const place = { size, unit: "µs" } as const;
   return [
     { ...place, case: name, calls: size, hasTail: true, samples },
-    { ...place, case: cpuOf(name), samples: [cpuUs / size] },
+    { ...place, case: contended.cpuOf(name), samples: [cpuUs / size] },
   ];
 }
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function runContended(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contenders: names, isQuick, variant: placement } = readArguments();
   const { blockMs, ...turns } = isQuick ? QUICK : FULL;
   const figures: readonly Figure[] = [
-    ...SIZES.map((size) => ({ name: caseOf(placement, AT_ONCE), size, pauseMs: 0 })),
-    { name: caseOf(placement, EVERY), size: 1, pauseMs: EVERY_MS },
+    ...contended.SIZES.map((size) => ({
+      name: contended.caseOf(placement, contended.AT_ONCE),
+      size,
+      pauseMs: 0,
+    })),
+    { name: contended.caseOf(placement, contended.EVERY), size: 1, pauseMs: contended.EVERY_MS },
   ];
   const first = { case: figures[0]!.name, size: figures[0]!.size };
-  const { started, gaps } = await startInTurn(contenders, names, async (contender) => {
-    const calls = (await contender.load()).start();
+  const { started, gaps } = await startInTurn(CONTENDED_CONTENDERS, names, async (contender) => {
+    const calls = (await contender.load())();
     await warmUp(calls.echo, isQuick);
     return calls;
   }, first);
-  const beside = processesBeside(placement, os.availableParallelism());
-  const endBusyProcesses = await startBusyProcesses(beside, isInBursts(placement));
+  const beside = contended.processesBeside(placement, os.availableParallelism());
+  const endBusyProcesses = await startBusyProcesses(beside, contended.isInBursts(placement));
   const found: (RoundSamples | RoundGap)[] = [...gaps];
   for (const figure of figures) {
     found.push(

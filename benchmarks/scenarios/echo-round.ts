@@ -1,5 +1,5 @@
 /** One round of an echo scenario: all runs of one contender, one worker per route. */
-import type { EchoCalls, EchoContender } from "../contenders/echo-contender.ts";
+import type { EchoCalls, EchoContender } from "../contenders/types.ts";
 import { finish, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import type { Budget } from "../harness/timing.ts";

@@ -6,7 +6,7 @@
  * with what was sent.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { type Budget, takeSamples } from "../harness/timing.ts";
 import type { PayloadKind } from "../payloads/payload.ts";
 import { assertSame } from "../payloads/same.ts";
@@ -42,6 +42,27 @@ const MAX_WARM_UP_MS = 500;
 const REST = 0.5;
 const MAX_REST_MS = 50;
 
+/** Calls of one run over and over, and a check of all answers of a batch. Times are divided by `divisor`. */
+export interface PreparedEcho {
+  readonly calls: () => Promise<void>;
+  readonly check: () => Promise<void>;
+  readonly divisor: number;
+}
+
+export function prepareEcho(echo: Echo, run: EchoRun): PreparedEcho {
+  const { kind, batch, sequentialCalls } = run;
+  // What is moved is gone until its answer brings it back: one value for each call at once.
+  const count = kind.route === "move" ? batch : run.variants;
+  const values = Array.from({ length: count }, (_, variant) => kind.create(variant));
+  return {
+    calls: batch === 1
+      ? oneAfterTheOther(echo, values, sequentialCalls, kind)
+      : allAtOnce(echo, values, batch, kind),
+    check: () => withinTimeout(checkBatch(echo, values, batch, kind)),
+    divisor: batch === 1 ? sequentialCalls : 1,
+  };
+}
+
 /** Microseconds per batch. `isFirst`: the worker has only just started. */
 export async function measureEcho(
   echo: Echo,
@@ -49,21 +70,14 @@ export async function measureEcho(
   budget: Budget,
   isFirst: boolean,
 ): Promise<number[]> {
-  const { kind, batch, sequentialCalls } = run;
-  // What is moved is gone until its answer brings it back: one value for each call at once.
-  const count = kind.route === "move" ? batch : run.variants;
-  const values = Array.from({ length: count }, (_, variant) => kind.create(variant));
-  const calls = batch === 1
-    ? oneAfterTheOther(echo, values, sequentialCalls, kind)
-    : allAtOnce(echo, values, batch, kind);
-  await withinTimeout(checkBatch(echo, values, batch, kind));
+  const { calls, check, divisor } = prepareEcho(echo, run);
+  await check();
   const budgetMs = 1000 * budget.seconds;
   if (isFirst) await repeat(calls, Math.min(FIRST_WARM_UP * budgetMs, MAX_WARM_UP_MS));
   await sleep(Math.min(REST * budgetMs, MAX_REST_MS));
   const samples = await takeSamples(calls, budget);
-  await withinTimeout(checkBatch(echo, values, batch, kind));
-  const divisor = (batch === 1 ? sequentialCalls : 1) * NS_PER_US;
-  return samples.map((ns) => ns / divisor);
+  await check();
+  return samples.map((ns) => ns / (divisor * NS_PER_US));
 }
 
 async function repeat(calls: () => Promise<void>, ms: number): Promise<void> {

@@ -3,7 +3,7 @@
  * spread over the workers; ones shorter than the wake of a worker should at least not suffer from the
  * second.
  */
-import { type HeddleCalls, startHeddle } from "../contenders/heddle-tasks.ts";
+import { type HeddleCalls, startHeddle } from "../contenders/heddle.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { US_PER_MS } from "../harness/clock.ts";
 import type { RoundGap } from "../harness/schema.ts";
@@ -25,7 +25,7 @@ const FAN_OUTS: readonly FanOut[] = [
 ];
 
 /** Runs one round and prints the figures. */
-export async function runFanOut(): Promise<never> {
+export async function run(): Promise<never> {
   const { isQuick } = readArguments();
   const budget = { seconds: isQuick ? 0.15 : 0.3, minSamples: 4 };
   return finish(

@@ -3,16 +3,7 @@ import { execFileSync } from "node:child_process";
 import type { RoundSamples } from "../harness/child.ts";
 import type { RoundGap, Unit } from "../harness/schema.ts";
 import { commandOf, languageOf, whyMissing } from "../programs/languages.ts";
-import {
-  BUFFERED_CHANNEL,
-  GOROUTINE,
-  IN_FLIGHT,
-  ONE_WAY,
-  ROUND_TRIP,
-  UNBUFFERED_CHANNEL,
-  WORKER_MEMORY,
-  WORKER_START,
-} from "./programs-cases.ts";
+import * as programs from "./programs-cases.ts";
 
 interface Place {
   readonly contender: string;
@@ -23,11 +14,31 @@ interface Place {
 
 /** By the names that the program prints. */
 const PLACES: Readonly<Record<string, Place>> = {
-  "start": { contender: GOROUTINE, case: WORKER_START, size: 1, unit: "µs" },
-  "memory": { contender: GOROUTINE, case: WORKER_MEMORY, size: 10_000, unit: "MiB" },
-  "round-trip": { contender: BUFFERED_CHANNEL, case: ROUND_TRIP, size: IN_FLIGHT, unit: "ns" },
-  "buffered": { contender: BUFFERED_CHANNEL, case: ONE_WAY, size: IN_FLIGHT, unit: "ns" },
-  "unbuffered": { contender: UNBUFFERED_CHANNEL, case: ONE_WAY, size: IN_FLIGHT, unit: "ns" },
+  "start": { contender: programs.GOROUTINE, case: programs.WORKER_START, size: 1, unit: "µs" },
+  "memory": {
+    contender: programs.GOROUTINE,
+    case: programs.WORKER_MEMORY,
+    size: 10_000,
+    unit: "MiB",
+  },
+  "round-trip": {
+    contender: programs.BUFFERED_CHANNEL,
+    case: programs.ROUND_TRIP,
+    size: programs.IN_FLIGHT,
+    unit: "ns",
+  },
+  "buffered": {
+    contender: programs.BUFFERED_CHANNEL,
+    case: programs.ONE_WAY,
+    size: programs.IN_FLIGHT,
+    unit: "ns",
+  },
+  "unbuffered": {
+    contender: programs.UNBUFFERED_CHANNEL,
+    case: programs.ONE_WAY,
+    size: programs.IN_FLIGHT,
+    unit: "ns",
+  },
 };
 
 export function measureGoroutines(isQuick: boolean): (RoundSamples | RoundGap)[] {

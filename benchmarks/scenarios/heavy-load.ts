@@ -6,8 +6,10 @@
  */
 import { Bench } from "tinybench";
 import { createPool } from "../../dist/mod.js";
-import { KNITTING, startKnittingPrimes } from "../contenders/knitting.ts";
-import { type PrimeWorkers, startPrimeWorkers } from "../contenders/primes-by-hand.ts";
+import { startKnittingPrimes } from "../contenders/knitting.ts";
+import { KNITTING } from "../contenders/names.ts";
+import { startPrimeWorkers } from "../contenders/messages.ts";
+import type { PrimeWorkers } from "../contenders/types.ts";
 import { finish, readArguments } from "../harness/child.ts";
 import { CHUNK, countPrimes, LIMIT, PRIMES_BELOW_LIMIT } from "./primes.ts";
 
@@ -22,7 +24,7 @@ const AHEAD = 2;
  */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-async function run(count: Count | undefined, workers: number): Promise<void> {
+async function countAll(count: Count | undefined, workers: number): Promise<void> {
   // The dearest chunks first, so that the last ones to finish are short.
   let next = LIMIT;
   let total = 0;
@@ -68,7 +70,7 @@ function startWorkers(contender: string, threads: number): Promise<PrimeWorkers>
 }
 
 /** Runs with as many workers as the command line says, and prints the figures. */
-export async function runHeavyLoad(): Promise<void> {
+export async function run(): Promise<void> {
   const { contender, isQuick, threads } = readArguments();
   const workers = threads === 0 ? undefined : await startWorkers(contender, threads);
   const bench = new Bench({
@@ -82,7 +84,7 @@ export async function runHeavyLoad(): Promise<void> {
     retainSamples: true,
   });
   const name = threads === 0 ? "main alone" : `main + ${threads}`;
-  bench.add(name, () => run(workers?.count, threads));
+  bench.add(name, () => countAll(workers?.count, threads));
   await bench.run();
   const result = bench.tasks[0]!.result as { latency?: { samples?: readonly number[] } };
   const samples = result.latency?.samples ?? [];

@@ -3,8 +3,8 @@
  * until 1 and 100 calls made at once are answered: a number, an object of some 200 bytes, a string of 10,000 characters. Contenders take
  * turns in one process. Every answer of the warm-up is compared with what was sent.
  */
-import type { Echo } from "../contenders/echo-contender.ts";
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import type { Echo } from "../contenders/types.ts";
+import { COLD_CONTENDERS } from "../contenders/one-worker.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { assertSame } from "../payloads/same.ts";
@@ -37,11 +37,11 @@ function runOf(echo: Echo, value: unknown, size: number): () => Promise<unknown>
 }
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function runHot(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(_?: unknown, contenders = COLD_CONTENDERS): Promise<never> {
   const { contenders: names, isQuick } = readArguments();
   const place = { case: HOT_VALUES[0].name, size: 1 };
   const { started, gaps } = await startInTurn(contenders, names, async (contender) => {
-    const calls = (await contender.load()).start();
+    const calls = (await contender.load())();
     await calls.echo(1);
     return calls;
   }, place);

@@ -5,18 +5,7 @@ import type { Mixed, MixedFigures } from "../http/load/mixed.ts";
 import { runLoad } from "../http/load/run-load.ts";
 import { serverCommand, withServer } from "../http/server-process.ts";
 import { OFFLOADING, ONE_THREAD } from "../http/servers/kinds.ts";
-import {
-  ALL,
-  CLOSED,
-  HEAVY,
-  LIGHT,
-  mixedLoad,
-  OFFLOADED,
-  offloadedTo,
-  ON_MAIN,
-  OPEN,
-  OPEN_LOOP_PERCENT,
-} from "./http-cases.ts";
+import * as http from "./http-cases.ts";
 import { figuresFor, type Found } from "./http-figures.ts";
 import { scaleOf } from "./http-scale.ts";
 
@@ -29,9 +18,9 @@ interface Server {
 }
 
 const serversFor = (steps: number, isQuick: boolean): Server[] => [
-  { contender: ON_MAIN, command: serverCommand(ONE_THREAD, { steps }) },
-  ...OFFLOADED.slice(0, isQuick ? 1 : undefined).map((threads) => ({
-    contender: offloadedTo(threads),
+  { contender: http.ON_MAIN, command: serverCommand(ONE_THREAD, { steps }) },
+  ...http.OFFLOADED.slice(0, isQuick ? 1 : undefined).map((threads) => ({
+    contender: http.offloadedTo(threads),
     command: serverCommand(OFFLOADING, { steps, threads }),
   })),
 ];
@@ -47,13 +36,13 @@ async function measureLoop(
     figures = await take();
   } catch (error) {
     const fail = (): Promise<LoadFigures> => Promise.reject(error);
-    return { found: await figuresFor(place, mixedLoad(loop, ALL), fail), perSecond: NaN };
+    return { found: await figuresFor(place, http.mixedLoad(loop, http.ALL), fail), perSecond: NaN };
   }
   const { light, heavy, perSecond } = figures;
-  const parts = [[ALL, { perSecond }], [LIGHT, light], [HEAVY, heavy]] as const;
+  const parts = [[http.ALL, { perSecond }], [http.LIGHT, light], [http.HEAVY, heavy]] as const;
   const found = await Promise.all(
     parts.map(([name, part]) =>
-      figuresFor(place, mixedLoad(loop, name), () => Promise.resolve(part))
+      figuresFor(place, http.mixedLoad(loop, name), () => Promise.resolve(part))
     ),
   );
   return { found: found.flat(), perSecond };
@@ -68,15 +57,19 @@ export async function measureMixed(isQuick: boolean): Promise<Found[]> {
   let saturation = NaN;
   for (const { contender, command } of servers) {
     const place = { contender, size: closedLoop.connections };
-    const { found, perSecond } = await measureLoop(CLOSED, place, () => load(command, closedLoop));
-    if (contender === ON_MAIN) saturation = perSecond;
+    const { found, perSecond } = await measureLoop(
+      http.CLOSED,
+      place,
+      () => load(command, closedLoop),
+    );
+    if (contender === http.ON_MAIN) saturation = perSecond;
     all.push(...found);
   }
   for (const { contender, command } of isQuick ? servers.slice(1) : servers) {
-    const place = { contender, size: OPEN_LOOP_PERCENT };
-    const { found } = await measureLoop(OPEN, place, () => {
+    const place = { contender, size: http.OPEN_LOOP_PERCENT };
+    const { found } = await measureLoop(http.OPEN, place, () => {
       if (Number.isNaN(saturation)) throw new Error("the closed loop found no rate");
-      return load(command, { ...openLoop, rate: saturation * OPEN_LOOP_PERCENT / 100 });
+      return load(command, { ...openLoop, rate: saturation * http.OPEN_LOOP_PERCENT / 100 });
     });
     all.push(...found);
   }

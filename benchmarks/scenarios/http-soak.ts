@@ -64,7 +64,7 @@ async function soakFor(url: string, minute: number, seconds: number): Promise<Ro
   ];
 }
 
-export async function runHttpSoak(): Promise<never> {
+export async function run(): Promise<never> {
   const { minutes } = readArguments();
   const command = serverCommand(OFFLOADING, { steps: stepsFor(HEAVY_MS), threads: 1 });
   const found = await withServer(command, async (url) => {

@@ -11,36 +11,23 @@ import { countAnswering } from "../http/load/who.ts";
 import { createJson, PATHS, TEXT as TEXT_BODY } from "../http/routes.ts";
 import { serverCommand, withServer } from "../http/server-process.ts";
 import * as kinds from "../http/servers/kinds.ts";
+import { nativeCommand } from "../http/native-servers.ts";
+import type { Platform } from "../launch.ts";
 import { finish, readArguments } from "../harness/child.ts";
-import {
-  type Body,
-  byGets,
-  byTool,
-  CLUSTER,
-  ECHO,
-  FASTIFY,
-  HASHES,
-  HEDDLE_WORKERS,
-  JSON_BODY,
-  MIXED,
-  ONE_THREAD,
-  SHORT_TASKS,
-  TEXT,
-  WEBSOCKETS,
-} from "./http-cases.ts";
+import * as http from "./http-cases.ts";
 import { figuresFor, type Found } from "./http-figures.ts";
 import { measureMixed } from "./http-mixed.ts";
 import { scaleOf } from "./http-scale.ts";
 
 const KINDS: Readonly<Record<string, string>> = {
-  [ONE_THREAD]: kinds.ONE_THREAD,
-  [HEDDLE_WORKERS]: kinds.LISTENING_WORKERS,
-  [CLUSTER]: kinds.CLUSTER,
-  [FASTIFY]: kinds.FASTIFY,
+  [http.ONE_THREAD]: kinds.ONE_THREAD,
+  [http.HEDDLE_WORKERS]: kinds.LISTENING_WORKERS,
+  [http.CLUSTER]: kinds.CLUSTER,
+  [http.FASTIFY]: kinds.FASTIFY,
 };
 
 /** Several threads or processes answer. */
-const SHARING: readonly string[] = [HEDDLE_WORKERS, CLUSTER];
+const SHARING: readonly string[] = [http.HEDDLE_WORKERS, http.CLUSTER];
 
 /** Of every pool that runs short tasks. */
 const POOL_THREADS = 2;
@@ -50,8 +37,14 @@ type Command = readonly string[];
 /** What `http` runs on this runtime. */
 const ownCommand = (contender: string): Command => serverCommand(KINDS[contender]!, {});
 
-const PATH_OF: Readonly<Record<Body, string>> = { [TEXT]: PATHS.text, [JSON_BODY]: PATHS.json };
-const BODY_OF: Readonly<Record<Body, string>> = { [TEXT]: TEXT_BODY, [JSON_BODY]: createJson() };
+const PATH_OF: Readonly<Record<http.Body, string>> = {
+  [http.TEXT]: PATHS.text,
+  [http.JSON_BODY]: PATHS.json,
+};
+const BODY_OF: Readonly<Record<http.Body, string>> = {
+  [http.TEXT]: TEXT_BODY,
+  [http.JSON_BODY]: createJson(),
+};
 
 /** Fails if threads that share a port leave one of them to answer everything. */
 async function checkSharing(command: Command): Promise<void> {
@@ -61,17 +54,17 @@ async function checkSharing(command: Command): Promise<void> {
 
 async function measureGets(
   contender: string,
-  commandOf: (contender: string) => Command | Promise<Command>,
+  commandOf: (contender: string) => Command,
   isQuick: boolean,
 ): Promise<Found[]> {
   const { saturation, gets, bodies } = scaleOf(isQuick);
   const tool = findLoadTool();
   const found: Found[] = [];
   for (const body of bodies) {
-    const load = byTool(body, tool);
+    const load = http.byTool(body, tool);
     found.push(
       ...await figuresFor({ contender, size: saturation.connections }, load, async () => {
-        const command = await commandOf(contender);
+        const command = commandOf(contender);
         if (SHARING.includes(contender)) await checkSharing(command);
         return await withServer(
           command,
@@ -84,9 +77,9 @@ async function measureGets(
     found.push(
       ...await figuresFor(
         { contender, size: gets.connections },
-        byGets(body),
+        http.byGets(body),
         async () =>
-          await withServer(await commandOf(contender), (url) => {
+          await withServer(commandOf(contender), (url) => {
             const options: Gets = { ...gets, url: `${url}${PATH_OF[body]}`, body: BODY_OF[body] };
             return runLoad("gets", options);
           }),
@@ -100,7 +93,7 @@ function measureWebsockets(contender: string, isQuick: boolean): Promise<Found[]
   const { websockets } = scaleOf(isQuick);
   return figuresFor(
     { contender, size: websockets.connections },
-    ECHO,
+    http.ECHO,
     () =>
       withServer(ownCommand(contender), (url) => {
         const options: Websockets = { ...websockets, url: url.replace("http:", "ws:") };
@@ -114,7 +107,7 @@ function measureShortTasks(contender: string, isQuick: boolean): Promise<Found[]
   const command = serverCommand(kinds.SHORT_TASKS, { threads: POOL_THREADS, pool: contender });
   return figuresFor(
     { contender, size: shortTasks.connections },
-    HASHES,
+    http.HASHES,
     () =>
       withServer(command, (url) => {
         const options: ShortTasks = { ...shortTasks, url };
@@ -124,15 +117,14 @@ function measureShortTasks(contender: string, isQuick: boolean): Promise<Found[]
 }
 
 /** Runs what the command line names and prints its figures. */
-export async function runHttp(
-  commandOf: (contender: string) => Command | Promise<Command> = ownCommand,
-): Promise<never> {
+export async function run({ name }: Platform): Promise<never> {
+  const commandOf = name === "native" ? nativeCommand : ownCommand;
   const { contender, variant, isQuick } = readArguments();
-  const found = variant === MIXED
+  const found = variant === http.MIXED
     ? await measureMixed(isQuick)
-    : variant === SHORT_TASKS
+    : variant === http.SHORT_TASKS
     ? await measureShortTasks(contender, isQuick)
-    : variant === WEBSOCKETS
+    : variant === http.WEBSOCKETS
     ? await measureWebsockets(contender, isQuick)
     : await measureGets(contender, commandOf, isQuick);
   return finish(found);

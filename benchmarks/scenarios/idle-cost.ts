@@ -5,9 +5,11 @@
  * Idle counts all threads of the process; awaiting counts the host's thread alone, so that the busy
  * worker is left out.
  */
-import type { SpinCalls, SpinContender } from "../contenders/spin-contender.ts";
+import { heddle } from "../contenders/heddle.ts";
+import { rawWorker } from "../contenders/messages.ts";
+import type { SpinCalls, SpinContender } from "../contenders/types.ts";
 import { attempt, chooseContender, finish, readArguments } from "../harness/child.ts";
-import { now, sleep } from "../harness/clock.ts";
+import { now, sleep, US_PER_MS } from "../harness/clock.ts";
 import { checkClock } from "../harness/clock-check.ts";
 import { checkThreadCpu, processCpuMs, threadCpuMs } from "../harness/cpu.ts";
 import { AWAITING, IDLE } from "./idle-cases.ts";
@@ -26,6 +28,21 @@ const TASK_US = 100_000;
 const TASKS_PER_SAMPLE = 4;
 const AWAITING_SAMPLES = 5;
 const QUICK_AWAITING_SAMPLES = 1;
+
+/** No worker at all: a timer on the host takes the time that a task would. What waiting itself costs. */
+const noWorkers: SpinContender = {
+  name: "no workers",
+  start: () =>
+    Promise.resolve({
+      async spin(us) {
+        const end = now() + us / US_PER_MS;
+        // Timers may fire up to a millisecond early.
+        while (now() < end) await sleep(Math.ceil(end - now()));
+        return now();
+      },
+      close: () => Promise.resolve(),
+    }),
+};
 
 /** Percent of a core that `cpuMs` says was used while `wait` went on. */
 async function costOf(cpuMs: () => number, wait: () => Promise<unknown>): Promise<number> {
@@ -55,10 +72,10 @@ async function measureAwaiting({ spin }: SpinCalls, count: number): Promise<numb
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runIdleCost(contenders: readonly SpinContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   await checkClock();
-  const calls = await chooseContender(contenders, contender).start(WORKERS);
+  const calls = await chooseContender([heddle, rawWorker, noWorkers], contender).start(WORKERS);
   await Promise.all(Array.from({ length: WARM_UP_CALLS }, () => calls.spin(WARM_UP_TASK_US)));
   await sleep(SETTLE_MS);
   const idle = await attempt(

@@ -2,7 +2,11 @@
  * `ipc`: one caller, one worker. How long until 1 to 100 messages sent at once have come back: a small object,
  * read and written anew on the other side. Websocket and HTTP carry it as JSON text, over loopback.
  */
-import type { EchoContender } from "../contenders/echo-contender.ts";
+import { heddleEcho } from "../contenders/heddle.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
+import { postMessageEcho, startThread } from "../contenders/messages.ts";
+import { others } from "../contenders/one-worker.ts";
+import type { Platform } from "../launch.ts";
 import { chooseContender, readArguments } from "../harness/child.ts";
 import type { PayloadKind } from "../payloads/payload.ts";
 import { VARIANTS } from "../payloads/payload.ts";
@@ -37,8 +41,17 @@ const RUNS: readonly EchoRun[] = BATCHES.map((batch) => ({
 }));
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runIpc(contenders: readonly EchoContender[]): Promise<never> {
+export async function run(platform: Platform): Promise<never> {
   const { contender, isQuick } = readArguments();
+  const { websocket, http } = await platform.loopback();
+  const contenders = [
+    heddleEcho,
+    knittingEcho,
+    postMessageEcho(startThread),
+    websocket,
+    http,
+    ...others(platform.unable ?? {}),
+  ];
   return await runEchoes(
     chooseContender(contenders, contender),
     RUNS,

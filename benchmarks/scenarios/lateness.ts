@@ -2,7 +2,9 @@
  * `lateness`: one worker computes for 50 µs to 100 ms, one task at a time, while the host awaits it and
  * does nothing else. How long after the task's end the awaiting code goes on.
  */
-import type { SpinContender } from "../contenders/spin-contender.ts";
+import { heddle } from "../contenders/heddle.ts";
+import { knitting } from "../contenders/knitting.ts";
+import { rawWorker } from "../contenders/messages.ts";
 import {
   attempt,
   chooseContender,
@@ -30,10 +32,10 @@ const DURATIONS: readonly Duration[] = [
 ];
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runLateness(contenders: readonly SpinContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   await checkClock();
-  const { spin, close } = await chooseContender(contenders, contender).start(1);
+  const { spin, close } = await chooseContender([heddle, knitting, rawWorker], contender).start(1);
   const found: (RoundSamples | RoundGap)[] = [];
   for (const { us, samples, quickSamples } of DURATIONS) {
     const count = isQuick ? quickSamples : samples;

@@ -3,21 +3,14 @@
  * task of 100 ms is always in flight; how late the long tasks' answers are meanwhile; and 1,000
  * micro-tasks called right after a task of 200 ms, which should not have to wait for it.
  */
-import { type HeddleCalls, startHeddle } from "../contenders/heddle-tasks.ts";
+import { type HeddleCalls, startHeddle } from "../contenders/heddle.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { now } from "../harness/clock.ts";
 import { checkClock } from "../harness/clock-check.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { type Budget, takeSamples } from "../harness/timing.ts";
 import { type Batch, createRun, type NumberCall, toBatchUs } from "./call-batches.ts";
-import {
-  ALONE,
-  BESIDE_LONG,
-  LAST_MICRO,
-  LONG_LATENESS,
-  LONG_TASK,
-  MICRO_CASES,
-} from "./mixed-cases.ts";
+import * as mixed from "./mixed-cases.ts";
 import { takeLateness } from "./spin-lateness.ts";
 
 const WORKERS = 2;
@@ -38,7 +31,7 @@ interface MicroRun {
 const microRuns = ({ nothing, echo }: HeddleCalls): readonly MicroRun[] =>
   BATCHES.flatMap((size) =>
     [nothing as NumberCall, echo].map((call, index) => ({
-      name: MICRO_CASES[index]!,
+      name: mixed.MICRO_CASES[index]!,
       call,
       batch: { size, sequential: SEQUENTIAL_CALLS, isEcho: call === echo },
     }))
@@ -105,7 +98,7 @@ async function measureBesideLong(calls: HeddleCalls, budget: Budget): Promise<Fo
     found.push(await attempt(place, take));
   }
   for (const [size, samples] of lateness) {
-    if (samples.length > 0) found.push({ case: LONG_LATENESS, size, unit: "µs", samples });
+    if (samples.length > 0) found.push({ case: mixed.LONG_LATENESS, size, unit: "µs", samples });
   }
   return found;
 }
@@ -122,7 +115,7 @@ async function takeBurst({ nothing, spin }: HeddleCalls): Promise<[last: number,
 async function measureBursts(calls: HeddleCalls, count: number): Promise<Found> {
   const lasts: number[] = [];
   const longs: number[] = [];
-  const found = await attempt({ case: LAST_MICRO, size: BURST, unit: "ms" }, async () => {
+  const found = await attempt({ case: mixed.LAST_MICRO, size: BURST, unit: "ms" }, async () => {
     for (let n = 0; n < count; n++) {
       const [last, long] = await takeBurst(calls);
       lasts.push(last);
@@ -131,18 +124,18 @@ async function measureBursts(calls: HeddleCalls, count: number): Promise<Found> 
     return lasts;
   });
   if ("reason" in found) return [found];
-  return [found, { case: LONG_TASK, size: BURST, unit: "ms", samples: longs }];
+  return [found, { case: mixed.LONG_TASK, size: BURST, unit: "ms", samples: longs }];
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runMixedLoad(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
-  if (contender !== ALONE && contender !== BESIDE_LONG) {
-    throw new Error(`Micro-tasks are ${ALONE} or ${BESIDE_LONG}, not ${contender}.`);
+  if (contender !== mixed.ALONE && contender !== mixed.BESIDE_LONG) {
+    throw new Error(`Micro-tasks are ${mixed.ALONE} or ${mixed.BESIDE_LONG}, not ${contender}.`);
   }
   await checkClock();
   const calls = await startHeddle(WORKERS);
-  const found = contender === ALONE
+  const found = contender === mixed.ALONE
     ? await measureAlone(calls, { seconds: isQuick ? 0.1 : 0.4, minSamples: MIN_SAMPLES })
     : [
       // Long enough for several long tasks.

@@ -131,7 +131,7 @@ async function byHeddle(isQuick: boolean, servers: string): Promise<RoundSamples
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runNats(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   let found: RoundSamples[];
   try {

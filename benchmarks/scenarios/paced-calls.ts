@@ -1,6 +1,6 @@
 /** Calls made when something else says so, each timed by itself, by contenders in turn; and the processor time that they take. */
 import { median } from "simple-statistics";
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { type Pace, receiveArrivals } from "../harness/arrivals.ts";
 import { US_PER_MS } from "../harness/clock.ts";
 import { processCpuMs } from "../harness/cpu.ts";

@@ -2,7 +2,10 @@
  * `payload-growth`: one caller, one worker. A string and a `Uint8Array` from 32 B to 16 MiB echoed, by
  * 1 call and by 64 calls at once.
  */
-import type { EchoContender } from "../contenders/echo-contender.ts";
+import { heddleEcho } from "../contenders/heddle.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
+import { postMessageEcho } from "../contenders/messages.ts";
+import { type Platform, startMessages } from "../launch.ts";
 import { chooseContender, readArguments } from "../harness/child.ts";
 import { formatBytes } from "../harness/units.ts";
 import { byteArray } from "../payloads/bytes.ts";
@@ -78,8 +81,10 @@ function runOf(
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runPayloadGrowth(contenders: readonly EchoContender[]): Promise<never> {
+export async function run(platform: Platform): Promise<never> {
   const { contender, isQuick } = readArguments();
+  const postMessage = postMessageEcho(() => startMessages(platform));
+  const contenders = [heddleEcho, knittingEcho, postMessage];
   return await runEchoes(
     chooseContender(contenders, contender),
     KINDS.flatMap((kind) =>

@@ -11,20 +11,12 @@ import {
   whyMissing,
 } from "../programs/languages.ts";
 import { runProgram, scriptCommand, sourceBytes } from "../programs/run-program.ts";
+import type { Platform } from "../launch.ts";
 import { attempt, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { measureUtilisation } from "./fasta-utilisation.ts";
 import { measureGoroutines } from "./goroutines.ts";
-import {
-  BARE_WORKER,
-  cpuOf,
-  GOROUTINES,
-  HEDDLE,
-  JAVASCRIPT,
-  memoryOf,
-  sourceOf,
-  UTILISATION,
-} from "./programs-cases.ts";
+import * as programs from "./programs-cases.ts";
 import { measureWorkers } from "./worker-costs.ts";
 
 type Lines = (RoundSamples | RoundGap)[];
@@ -46,8 +38,8 @@ function measureProgram(
     const { seconds, cpuSeconds, peakMiB } = runProgram(parts, program, language, scale, after);
     return [
       { case: name, size, unit: "s", samples: [seconds] },
-      { case: cpuOf(name), size, unit: "s", samples: [cpuSeconds] },
-      { case: memoryOf(name), size, unit: "MiB", samples: [peakMiB] },
+      { case: programs.cpuOf(name), size, unit: "s", samples: [cpuSeconds] },
+      { case: programs.memoryOf(name), size, unit: "MiB", samples: [peakMiB] },
     ];
   } catch (error) {
     return [{ case: name, size, reason: (error as Error).message, isSkipped: false }];
@@ -55,7 +47,7 @@ function measureProgram(
 }
 
 const sourceLine = (program: Program, language: string, scale: Scale, file: string) => ({
-  case: sourceOf(program.name),
+  case: programs.sourceOf(program.name),
   size: scaled(program, language, scale).size,
   unit: "bytes",
   samples: [sourceBytes(file)],
@@ -63,7 +55,7 @@ const sourceLine = (program: Program, language: string, scale: Scale, file: stri
 
 /** A program in JavaScript; with workers, by heddle. */
 function measureScript(program: Program, scale: Scale, workers?: number): Lines {
-  const language = workers === undefined ? JAVASCRIPT : HEDDLE;
+  const language = workers === undefined ? programs.JAVASCRIPT : programs.HEDDLE;
   const { name, isSequential } = program;
   if (workers !== undefined && isSequential !== undefined) {
     const { size } = scaled(program, language, scale);
@@ -91,31 +83,39 @@ function measureNative(language: Language, program: Program, scale: Scale): Line
 }
 
 /** Runs one round of the contender named on the command line, and prints its figures. */
-export async function runPrograms(): Promise<never> {
+async function runScripts(): Promise<never> {
   const { contender, isQuick, threads } = readArguments();
   const scale = scaleOf(isQuick);
-  if (contender === JAVASCRIPT) {
+  if (contender === programs.JAVASCRIPT) {
     return await finish(PROGRAMS.flatMap((program) => measureScript(program, scale)));
   }
-  if (contender === BARE_WORKER || threads === 0) {
-    return await finish(await measureWorkers(contender === HEDDLE ? HEDDLE : BARE_WORKER, isQuick));
+  if (contender === programs.BARE_WORKER || threads === 0) {
+    return await finish(
+      await measureWorkers(
+        contender === programs.HEDDLE ? programs.HEDDLE : programs.BARE_WORKER,
+        isQuick,
+      ),
+    );
   }
   const lines = PROGRAMS.flatMap((program) => measureScript(program, scale, threads));
   const fasta = PROGRAMS.find(({ name }) => name === "fasta")!;
-  const { size, result } = scaled(fasta, HEDDLE, scale);
+  const { size, result } = scaled(fasta, programs.HEDDLE, scale);
   const utilisation = await attempt(
-    { case: UTILISATION, size: threads, unit: "%" },
+    { case: programs.UTILISATION, size: threads, unit: "%" },
     () => measureUtilisation(size, threads, result),
   );
   return await finish([...lines, utilisation]);
 }
 
 /** The same for programs in other languages. */
-export async function runNativePrograms(): Promise<never> {
+async function runNative(): Promise<never> {
   const { contender, isQuick } = readArguments();
-  if (contender === GOROUTINES) return await finish(measureGoroutines(isQuick));
+  if (contender === programs.GOROUTINES) return await finish(measureGoroutines(isQuick));
   const language = languageOf(contender);
   return await finish(
     PROGRAMS.flatMap((program) => measureNative(language, program, scaleOf(isQuick))),
   );
 }
+
+export const run = ({ name }: Platform): Promise<never> =>
+  name === "native" ? runNative() : runScripts();

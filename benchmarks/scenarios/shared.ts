@@ -7,25 +7,11 @@ import { createPool } from "../../dist/mod.js";
 import { Barrier, channel, Mutex, SharedMap, SharedVector } from "../../dist/shared.js";
 import { RING_HEADER_BYTES } from "../../src/ring/ring-layout.ts";
 import { SpscRing } from "../../src/ring/spsc-ring.ts";
-import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
+import { Figures, finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { type NativeFigure, nativePrograms } from "../shared/native.ts";
 import { type Kind, timeCalls } from "../shared/tasks.ts";
-import {
-  CALL,
-  CAPACITY,
-  CHANNEL,
-  CHANNEL_ALONE,
-  CLONE,
-  GET,
-  HEDDLE,
-  MAP,
-  MUTEX,
-  NUMBER_BYTES,
-  OBJECT_BYTES,
-  RING,
-  SET,
-} from "./shared-cases.ts";
+import * as shared from "./shared-cases.ts";
 
 type Tasks = typeof import("../shared/tasks.ts");
 
@@ -39,9 +25,12 @@ const QUICK_DIVISOR = 10;
 /** Counts are multiples of it: of the variants of a value, and of what one thread sends before it receives. */
 const UNIT = 512;
 /** Four times the records of a full channel: a ring that begins anew skips up to three quarters of it. */
-const RING_BYTES = 4 * 16 * CAPACITY;
+const RING_BYTES = 4 * 16 * shared.CAPACITY;
 
-const SIZES: Readonly<Record<Kind, number>> = { number: NUMBER_BYTES, object: OBJECT_BYTES };
+const SIZES: Readonly<Record<Kind, number>> = {
+  number: shared.NUMBER_BYTES,
+  object: shared.OBJECT_BYTES,
+};
 
 /** One figure, and what takes a sample of it: nanoseconds for each operation. */
 interface Figure {
@@ -77,29 +66,31 @@ async function mapFigures({ one }: Workers, count: Count): Promise<Figure[]> {
       take,
     });
     return [
-      figure(HEDDLE, GET, () => one.call.get(map, kind, count(get))),
-      figure(CALL, GET, () => timeCalls(lookUp, kind, count(call))),
-      figure(MAP, GET, () => one.call.getOfMap(kind, count(500_000))),
-      ...(kind === "object" ? [figure(CLONE, GET, () => one.call.clone(kind, count(5000)))] : []),
-      figure(HEDDLE, SET, () => one.call.set(map, kind, count(set))),
-      figure(MAP, SET, () => one.call.setOfMap(kind, count(500_000))),
+      figure(shared.HEDDLE, shared.GET, () => one.call.get(map, kind, count(get))),
+      figure(shared.CALL, shared.GET, () => timeCalls(lookUp, kind, count(call))),
+      figure(shared.MAP, shared.GET, () => one.call.getOfMap(kind, count(500_000))),
+      ...(kind === "object"
+        ? [figure(shared.CLONE, shared.GET, () => one.call.clone(kind, count(5000)))]
+        : []),
+      figure(shared.HEDDLE, shared.SET, () => one.call.set(map, kind, count(set))),
+      figure(shared.MAP, shared.SET, () => one.call.setOfMap(kind, count(500_000))),
     ];
   };
   return [...of("number", 100_000, 50_000, 5000), ...of("object", 10_000, 10_000, 5000)];
 }
 
 function channelFigures({ one, other }: Workers, count: Count): Figure[] {
-  const [sender, receiver] = channel<unknown>({ capacity: CAPACITY });
+  const [sender, receiver] = channel<unknown>({ capacity: shared.CAPACITY });
   const of = (kind: Kind, operations: number): Figure[] => [
     {
-      contender: HEDDLE,
-      case: CHANNEL_ALONE,
+      contender: shared.HEDDLE,
+      case: shared.CHANNEL_ALONE,
       size: SIZES[kind],
       take: () => one.call.sendAndReceive(sender, receiver, kind, count(operations)),
     },
     {
-      contender: HEDDLE,
-      case: CHANNEL,
+      contender: shared.HEDDLE,
+      case: shared.CHANNEL,
       size: SIZES[kind],
       take: async () => {
         const received = one.call.receive(receiver, kind, count(operations));
@@ -120,15 +111,15 @@ function createRing(): SharedArrayBuffer {
 
 const ringFigures = ({ one, other }: Workers, count: Count): Figure[] => [
   {
-    contender: RING,
-    case: CHANNEL_ALONE,
-    size: NUMBER_BYTES,
+    contender: shared.RING,
+    case: shared.CHANNEL_ALONE,
+    size: shared.NUMBER_BYTES,
     take: () => one.call.sendAndReceiveByRing(createRing(), count(500_000)),
   },
   {
-    contender: RING,
-    case: CHANNEL,
-    size: NUMBER_BYTES,
+    contender: shared.RING,
+    case: shared.CHANNEL,
+    size: shared.NUMBER_BYTES,
     take: async () => {
       const ring = createRing();
       const received = one.call.receiveByRing(ring, count(500_000));
@@ -154,27 +145,11 @@ function mutexFigures({ one, other }: Workers, count: Count): Figure[] {
     const endMs = Math.max(...periods.map((each) => each.endMs));
     return (endMs - startMs) * NS_PER_MS / (locks * workers.length);
   };
-  const place = { contender: HEDDLE, case: MUTEX };
+  const place = { contender: shared.HEDDLE, case: shared.MUTEX };
   return [
     { ...place, size: 1, take: () => take([one], count(50_000)) },
     { ...place, size: 2, take: () => take([one, other], count(20_000)) },
   ];
-}
-
-/** Samples by figure, in the order in which the figures came. */
-class Samples {
-  readonly #found = new Map<string, RoundSamples & { samples: number[] }>();
-
-  add({ contender, case: name, size }: Omit<Figure, "take">, ns: number): void {
-    const key = `${contender}\n${name}\n${size}`;
-    const known = this.#found.get(key);
-    if (known !== undefined) known.samples.push(ns);
-    else this.#found.set(key, { contender, case: name, size, unit: "ns", samples: [ns] });
-  }
-
-  get all(): RoundSamples[] {
-    return [...this.#found.values()];
-  }
 }
 
 /** Takes a sample of each figure in each turn. */
@@ -184,20 +159,22 @@ async function takeTurns(
   turns: number,
   warmUpTurns: number,
 ): Promise<RoundSamples[]> {
-  const samples = new Samples();
+  const samples = new Figures();
+  const add = ({ contender, case: name, size }: Omit<Figure, "take">, ns: number): void =>
+    samples.add({ contender, case: name, size, unit: "ns" }, ns);
   for (let turn = -warmUpTurns; turn < turns; turn++) {
     for (const figure of figures) {
       const ns = await figure.take();
-      if (turn >= 0) samples.add(figure, ns);
+      if (turn >= 0) add(figure, ns);
     }
     if (turn < 0) continue; // their programs are compiled
-    for (const run of natives) for (const figure of run()) samples.add(figure, figure.ns);
+    for (const run of natives) for (const figure of run()) add(figure, figure.ns);
   }
   return samples.all;
 }
 
 /** Runs one round of all contenders, and prints their figures. */
-export async function runShared(): Promise<never> {
+export async function run(): Promise<never> {
   const { isQuick } = readArguments();
   const divisor = isQuick ? QUICK_DIVISOR : 1;
   const count: Count = (operations) => UNIT * Math.ceil(operations / divisor / UNIT);

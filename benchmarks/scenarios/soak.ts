@@ -24,7 +24,7 @@ const PAUSE_MS = 2;
 const MAX_SAMPLES_A_MINUTE = 5000;
 
 /** Runs for as long as the command line says and prints the figures. */
-export async function runSoak(): Promise<never> {
+export async function run(): Promise<never> {
   const { minutes } = readArguments();
   const pool = createPool({
     threads: 2,

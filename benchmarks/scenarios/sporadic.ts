@@ -7,7 +7,8 @@
  * a steady pace a call is timed from when it is made. At random it is timed from when it was due, so that calls that
  * wait for the host count as late; of the way through the pipe the quickest one of the figure is taken away.
  */
-import type { OneWorkerContender } from "../contenders/one-worker.ts";
+import { ONE_WORKER_CONTENDERS } from "../contenders/one-worker.ts";
+import type { OneWorkerContender } from "../contenders/types.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import { sleep } from "../harness/clock.ts";
 import type { RoundGap } from "../harness/schema.ts";
@@ -58,19 +59,20 @@ function figuresOf(isQuick: boolean): Figure[] {
 const nobody: OneWorkerContender = {
   name: NO_CALLS,
   load: () =>
-    Promise.resolve({
-      start: () => ({ echo: (value) => Promise.resolve(value), close: () => Promise.resolve() }),
-    }),
+    Promise.resolve(() => ({
+      echo: (value) => Promise.resolve(value),
+      close: () => Promise.resolve(),
+    })),
 };
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function runSporadic(contenders: readonly OneWorkerContender[]): Promise<never> {
+export async function run(): Promise<never> {
   const { contenders: names, isQuick } = readArguments();
   const { started, gaps } = await startInTurn(
-    [...contenders, nobody],
+    [...ONE_WORKER_CONTENDERS, nobody],
     names,
     async (contender) => {
-      const calls = (await contender.load()).start();
+      const calls = (await contender.load())();
       await warmUp(calls.echo, isQuick);
       return calls;
     },

@@ -7,22 +7,12 @@ import { createPool, type Pool } from "../../dist/mod.js";
 import { countItems, generate, square } from "../contenders/stream-items.ts";
 import { startStreamsByHand } from "../contenders/stream-by-hand.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
-import {
-  argumentCase,
-  BY_CALLS,
-  BY_MAP,
-  MAP,
-  MEMORY_AFTER,
-  MEMORY_CONTENDER,
-  resultCase,
-  STREAM_KINDS,
-  type StreamKind,
-} from "./streams-cases.ts";
+import * as streamsCases from "./streams-cases.ts";
 
 type Tasks = typeof import("../contenders/stream-items.ts");
 
 /** Items of one sample. */
-const COUNTS: Readonly<Record<StreamKind, number>> = {
+const COUNTS: Readonly<Record<streamsCases.StreamKind, number>> = {
   "number": 500_000,
   "object, 200 B": 50_000,
   "bytes, 16 KiB": 5000,
@@ -70,17 +60,25 @@ async function sample(
 async function eachKind(
   isQuick: boolean,
   runs: (
-    kind: StreamKind,
+    kind: streamsCases.StreamKind,
     count: number,
   ) => { readonly from: () => Promise<number>; readonly to: () => Promise<number> },
 ): Promise<RoundSamples[]> {
   const found: RoundSamples[] = [];
-  for (const kind of STREAM_KINDS) {
+  for (const kind of streamsCases.STREAM_KINDS) {
     const count = isQuick ? COUNTS[kind] / QUICK_PART : COUNTS[kind];
     const { from, to } = runs(kind, count);
     const common = { size: 1, unit: "ns" } as const;
-    found.push({ ...common, case: resultCase(kind), samples: await sample(isQuick, count, from) });
-    found.push({ ...common, case: argumentCase(kind), samples: await sample(isQuick, count, to) });
+    found.push({
+      ...common,
+      case: streamsCases.resultCase(kind),
+      samples: await sample(isQuick, count, from),
+    });
+    found.push({
+      ...common,
+      case: streamsCases.argumentCase(kind),
+      samples: await sample(isQuick, count, to),
+    });
   }
   return found;
 }
@@ -125,7 +123,7 @@ async function mapping(isQuick: boolean, isMap: boolean): Promise<RoundSamples[]
     return results.length;
   });
   await pool.shutdown();
-  return [{ case: MAP, size: 1, unit: "ns", samples }];
+  return [{ case: streamsCases.MAP, size: 1, unit: "ns", samples }];
 }
 
 /** Resident memory while a stream goes on. */
@@ -138,21 +136,26 @@ async function memory(isQuick: boolean): Promise<RoundSamples[]> {
     count++;
     if (count % MILLION !== 0 || !marks.includes(count / MILLION)) continue;
     const mib = process.memoryUsage().rss / BYTES_PER_MIB;
-    found.push({ case: MEMORY_AFTER, size: count / MILLION, unit: "MiB", samples: [mib] });
+    found.push({
+      case: streamsCases.MEMORY_AFTER,
+      size: count / MILLION,
+      unit: "MiB",
+      samples: [mib],
+    });
   }
   await pool.shutdown();
   return found;
 }
 
 /** Runs one contender and prints its figures. */
-export async function runStreams(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick } = readArguments();
   switch (contender) {
-    case BY_MAP:
+    case streamsCases.BY_MAP:
       return finish(await mapping(isQuick, true));
-    case BY_CALLS:
+    case streamsCases.BY_CALLS:
       return finish(await mapping(isQuick, false));
-    case MEMORY_CONTENDER:
+    case streamsCases.MEMORY_CONTENDER:
       return finish(await memory(isQuick));
     case "heddle":
       return finish(await byHeddle(isQuick));

@@ -4,7 +4,8 @@
  * not make it slower.
  */
 import { heddle } from "../contenders/heddle.ts";
-import { KNITTING, knitting } from "../contenders/knitting.ts";
+import { knitting } from "../contenders/knitting.ts";
+import { KNITTING } from "../contenders/names.ts";
 import {
   attempt,
   chooseContender,
@@ -25,7 +26,7 @@ const SEQUENTIAL_CALLS = 20;
  * Runs one round of the contender that the command line names, and prints the figures: of all sizes, or of
  * the one that is named, by itself.
  */
-export async function runThreadSweep(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender, isQuick, threads } = readArguments();
   const { start } = chooseContender([heddle, knitting], contender);
   const budget = { seconds: isQuick ? 0.1 : 0.15, minSamples: 20 };

@@ -5,9 +5,8 @@
  * Beside it: the same memory moved by `transfer()`, and what two fresh copies of it cost the
  * runtime in one thread, with nothing sent.
  */
-import type { EchoContender } from "../contenders/echo-contender.ts";
-import { heddleEcho } from "../contenders/heddle-echo.ts";
-import { startTransferEcho } from "../contenders/heddle-transfer.ts";
+import { heddleEcho, heddleTransfer } from "../contenders/heddle.ts";
+import type { EchoContender } from "../contenders/types.ts";
 import { chooseContender, readArguments } from "../harness/child.ts";
 import { byteArray } from "../payloads/bytes.ts";
 import { type PayloadKind, type Route, VARIANTS } from "../payloads/payload.ts";
@@ -26,12 +25,6 @@ const MAX_COARSE_BYTES = 16 * KIB;
 const SEQUENTIAL_CALLS = 100;
 /** The values to cycle through take this much memory at most. */
 const MAX_VARIANT_BYTES = 32 * KIB * KIB;
-
-const TRANSFER: EchoContender = {
-  name: "heddle, transfer()",
-  refuses: ({ route }) => route === "move" ? undefined : "a copy cannot be moved",
-  start: startTransferEcho,
-};
 
 /** No worker: what a fresh copy costs, there and back. */
 const COPIES: EchoContender = {
@@ -72,12 +65,12 @@ function runsOf(name: string, size: number, route: Route): EchoRun[] {
 }
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runTokio(): Promise<never> {
+export async function run(): Promise<never> {
   const { contender: name, isQuick } = readArguments();
-  const contender = chooseContender([heddleEcho, TRANSFER, COPIES], name);
+  const contender = chooseContender([heddleEcho, heddleTransfer, COPIES], name);
   const sizes = isQuick ? QUICK_SIZES : SIZES;
   const bytes = sizes.flatMap((size) =>
-    runsOf("bytes", size, contender === TRANSFER ? "move" : "copy")
+    runsOf("bytes", size, contender === heddleTransfer ? "move" : "copy")
   );
   const others = [
     ...runsOf("f64", F64_BYTES, "copy"),

@@ -2,7 +2,12 @@
  * `types`: one caller, one worker. How long until 1 or 100 calls made at once are answered, for every
  * kind of payload there and back.
  */
-import type { EchoContender } from "../contenders/echo-contender.ts";
+import { heddleEcho, heddleJson } from "../contenders/heddle.ts";
+import { heddleKnittingEcho } from "../contenders/heddle-knitting.ts";
+import { knittingEcho } from "../contenders/knitting.ts";
+import { postMessageEcho } from "../contenders/messages.ts";
+import { lacking } from "../contenders/types.ts";
+import { type Platform, startMessages } from "../launch.ts";
 import { chooseContender, readArguments } from "../harness/child.ts";
 import { KINDS } from "../payloads/kinds.ts";
 import { VARIANTS } from "../payloads/payload.ts";
@@ -27,8 +32,16 @@ const RUNS: readonly EchoRun[] = KINDS.flatMap((kind) =>
 );
 
 /** Runs one round of the contender named on the command line and prints its figures. */
-export async function runTypes(contenders: readonly EchoContender[]): Promise<never> {
+export async function run(platform: Platform): Promise<never> {
   const { contender, isQuick } = readArguments();
+  const postMessage = postMessageEcho(() => startMessages(platform));
+  const contenders = [
+    heddleEcho,
+    heddleKnittingEcho,
+    knittingEcho,
+    heddleJson,
+    lacking(postMessage, platform.cloneLacks ?? {}),
+  ];
   return await runEchoes(
     chooseContender(contenders, contender),
     isQuick ? RUNS.filter(({ batch }) => batch === QUICK_BATCH) : RUNS,

@@ -1,5 +1,5 @@
 /** Calls before the first that counts, where what is measured is a program that has run for a while. */
-import type { Echo } from "../contenders/echo-contender.ts";
+import type { Echo } from "../contenders/types.ts";
 import { sleep } from "../harness/clock.ts";
 
 const CALLS = 10_000;

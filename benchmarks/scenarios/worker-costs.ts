@@ -7,15 +7,7 @@ import { createPool } from "../../dist/mod.js";
 import type { RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { sleep, US_PER_MS } from "../harness/clock.ts";
-import {
-  type BARE_WORKER,
-  HEDDLE,
-  IN_FLIGHT,
-  ONE_WAY,
-  ROUND_TRIP,
-  WORKER_MEMORY,
-  WORKER_START,
-} from "./programs-cases.ts";
+import * as programs from "./programs-cases.ts";
 
 /** Some workers, all started. */
 interface Workers {
@@ -136,32 +128,42 @@ async function measureMessages(
 
 /** All figures of one kind of worker. */
 export async function measureWorkers(
-  contender: typeof HEDDLE | typeof BARE_WORKER,
+  contender: typeof programs.HEDDLE | typeof programs.BARE_WORKER,
   isQuick: boolean,
 ): Promise<(RoundSamples | RoundGap)[]> {
-  const start = contender === HEDDLE ? startHeddle : startBare;
+  const start = contender === programs.HEDDLE ? startHeddle : startBare;
   const memory = await measureMemory(start);
   const starts = await measureStarts(start, isQuick ? 3 : 20);
   const workers = await start(1);
   const batches = isQuick ? 5 : 200;
   const roundTrips = await measureMessages(
     (count) => workers.roundTrips(count),
-    IN_FLIGHT,
+    programs.IN_FLIGHT,
     batches,
   );
-  const oneWay = { contender, case: ONE_WAY, size: IN_FLIGHT } as const;
+  const oneWay = { contender, case: programs.ONE_WAY, size: programs.IN_FLIGHT } as const;
   const oneWayLine: RoundSamples | RoundGap = workers.oneWay === undefined
     ? { ...oneWay, reason: "every call is answered", isSkipped: true }
     : {
       ...oneWay,
       unit: "ns",
-      samples: await measureMessages((count) => workers.oneWay!(count), IN_FLIGHT, batches),
+      samples: await measureMessages(
+        (count) => workers.oneWay!(count),
+        programs.IN_FLIGHT,
+        batches,
+      ),
     };
   await workers.close();
   return [
-    { contender, case: WORKER_START, size: 1, unit: "µs", samples: starts },
-    { contender, case: WORKER_MEMORY, size: MANY_WORKERS, unit: "MiB", samples: [memory] },
-    { contender, case: ROUND_TRIP, size: IN_FLIGHT, unit: "ns", samples: roundTrips },
+    { contender, case: programs.WORKER_START, size: 1, unit: "µs", samples: starts },
+    { contender, case: programs.WORKER_MEMORY, size: MANY_WORKERS, unit: "MiB", samples: [memory] },
+    {
+      contender,
+      case: programs.ROUND_TRIP,
+      size: programs.IN_FLIGHT,
+      unit: "ns",
+      samples: roundTrips,
+    },
     oneWayLine,
   ];
 }

@@ -4,17 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { RoundGap } from "../harness/schema.ts";
 import { buildFile, languageOf, whyMissing } from "../programs/languages.ts";
-import {
-  CHANNEL,
-  CHANNEL_ALONE,
-  CROSSBEAM,
-  GO,
-  LOCKING_THREADS,
-  MUTEX,
-  NUMBER_BYTES,
-  RUST,
-  TOKIO,
-} from "../scenarios/shared-cases.ts";
+import * as shared from "../scenarios/shared-cases.ts";
 
 /** A sample of a figure: nanoseconds for each operation. */
 export interface NativeFigure {
@@ -36,14 +26,17 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(relative, imp
 const CARGO_FOLDER = pathOf("../tokio/");
 const CARGO_PROGRAM = pathOf("../tokio/target/release/heddle-tokio-baseline");
 
-const CHANNELS = [CHANNEL_ALONE, CHANNEL].map((name) => ({ case: name, size: NUMBER_BYTES }));
-const MUTEXES = LOCKING_THREADS.map((size) => ({ case: MUTEX, size }));
+const CHANNELS = [shared.CHANNEL_ALONE, shared.CHANNEL].map((name) => ({
+  case: name,
+  size: shared.NUMBER_BYTES,
+}));
+const MUTEXES = shared.LOCKING_THREADS.map((size) => ({ case: shared.MUTEX, size }));
 /** What each program measures. */
 const PLACES = {
-  [GO]: [...CHANNELS, ...MUTEXES],
-  [RUST]: [...CHANNELS, ...MUTEXES],
-  [CROSSBEAM]: CHANNELS,
-  [TOKIO]: CHANNELS,
+  [shared.GO]: [...CHANNELS, ...MUTEXES],
+  [shared.RUST]: [...CHANNELS, ...MUTEXES],
+  [shared.CROSSBEAM]: CHANNELS,
+  [shared.TOKIO]: CHANNELS,
 } as const;
 
 /** The command of a program, or why there is none. */
@@ -89,10 +82,10 @@ function run(contender: string, command: readonly string[]): readonly NativeFigu
 export function nativePrograms(isQuick: boolean): NativePrograms {
   const rust = findRust(isQuick);
   const found: readonly (readonly [keyof typeof PLACES, Found])[] = [
-    [GO, findGo()],
-    [RUST, rust],
-    [CROSSBEAM, rust],
-    [TOKIO, rust],
+    [shared.GO, findGo()],
+    [shared.RUST, rust],
+    [shared.CROSSBEAM, rust],
+    [shared.TOKIO, rust],
   ];
   const runs: (() => readonly NativeFigure[])[] = [];
   const gaps: RoundGap[] = [];
@@ -103,7 +96,7 @@ export function nativePrograms(isQuick: boolean): NativePrograms {
         ...PLACES[contender].map((each) => ({ contender, ...each, reason, isSkipped: true })),
       );
     } else {
-      const command = contender === GO
+      const command = contender === shared.GO
         ? program.command
         : [...program.command, "--contender", contender];
       runs.push(() => run(contender, command));

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { RoundFigure, RoundGap, RoundLine } from "../../benchmarks/harness/schema.ts";
-import { NATIVE, RUNTIMES } from "../../benchmarks/runner/runtimes.ts";
+import { startedOn } from "../../benchmarks/runner/runtimes.ts";
 import {
   caseOf,
   COMPUTING,
@@ -35,10 +35,10 @@ const execute = promisify(execFile);
 
 /** The line that the scenario's process of a runtime prints. */
 async function run(runtime: string, of: ConcurrencyTable): Promise<RoundLine[]> {
-  const { command } = runtime === "native" ? NATIVE : RUNTIMES[runtime]!;
+  const { command } = startedOn(runtime);
   const [file = "", ...before] = command;
   const options = ["--contender", of, "--variant", String(TASKS), "--delay-ms", "5", "--quick"];
-  const args = [...before, `benchmarks/${runtime}/concurrency.ts`, ...options];
+  const args = [...before, `benchmarks/${runtime}.ts`, "concurrency", ...options];
   const { stdout } = await execute(file, args, { cwd: root });
   return JSON.parse(stdout.trim().split("\n").at(-1)!) as RoundLine[];
 }
@@ -90,8 +90,8 @@ describe.skipIf(os.platform() !== "linux").each([WAITING, COMPUTING] as const)("
 });
 
 test.each([GO, PYTHON])("%s is left out where it is missing", async (contender) => {
-  const [file = ""] = NATIVE.command;
-  const args = ["benchmarks/native/concurrency.ts", "--contender", WAITING, "--variant", "1"];
+  const [file = ""] = startedOn("native").command;
+  const args = ["benchmarks/native.ts", "concurrency", "--contender", WAITING, "--variant", "1"];
   const { stdout } = await execute(file, args, { cwd: root, env: { PATH: "" } });
   const lines = JSON.parse(stdout) as RoundLine[];
   const own = lines.filter((line) => line.contender === contender);

@@ -33,7 +33,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** What the process of the scenario prints. */
 async function run(env: NodeJS.ProcessEnv = process.env): Promise<readonly RoundLine[]> {
   const [file = "", ...before] = RUNTIMES[runtimeName]!.command;
-  const args = [...before, `benchmarks/${runtimeName}/shared.ts`, "--quick"];
+  const args = [...before, `benchmarks/${runtimeName}.ts`, "shared", "--quick"];
   const { stdout } = await promisify(execFile)(file, args, { cwd: root, env });
   return JSON.parse(stdout.trim().split("\n").at(-1)!) as RoundLine[];
 }

@@ -6,8 +6,9 @@ const JSON_TYPE = { headers: { "content-type": "application/json" } };
 /** The path of `http://host/path`: parsing the whole URL would cost more than the answer. */
 const pathOf = (url: string): string => url.slice(url.indexOf("/", "http://".length));
 
-export function answer({ url }: Request, work: Work): Response | Promise<Response> {
-  switch (pathOf(url)) {
+export function answer(request: Request, work: Work): Response | Promise<Response> {
+  if (work.reply !== undefined) return reply(request, work.reply);
+  switch (pathOf(request.url)) {
     case PATHS.text:
       return new Response(TEXT);
     case PATHS.json:
@@ -26,6 +27,9 @@ export function answer({ url }: Request, work: Work): Response | Promise<Respons
       return new Response("", { status: 404 });
   }
 }
+
+const reply = async (request: Request, reply: NonNullable<Work["reply"]>): Promise<Response> =>
+  new Response(reply(await request.text()));
 
 async function answerHeavy(work: Work): Promise<Response> {
   return new Response(String(await work.heavy()));

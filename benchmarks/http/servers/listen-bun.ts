@@ -28,7 +28,7 @@ export const listen: Listen = (place, work) => {
       own.upgrade(request);
       return undefined;
     },
-    websocket: { message: (socket, text) => socket.send(text) },
+    websocket: { message: (socket, text) => socket.send(work.reply?.(text) ?? text) },
   });
   return Promise.resolve({ port: server.port, close: () => server.stop(true) });
 };

@@ -22,7 +22,7 @@ export const listen: Listen = (place, work) => {
   const server = Deno.serve(options, (request) => {
     if (request.headers.get("upgrade") !== "websocket") return answer(request, work);
     const { socket, response } = Deno.upgradeWebSocket(request);
-    socket.onmessage = ({ data }) => socket.send(data as string);
+    socket.onmessage = ({ data }) => socket.send(work.reply?.(data as string) ?? data as string);
     return response;
   });
   return Promise.resolve({

@@ -50,10 +50,19 @@ async function answerHeavy(response: ServerResponse, work: Work): Promise<void> 
 }
 
 export const listen: Listen = ({ port, reusePort }, work) => {
-  const server = createServer((request, response) => answer(request.url, response, work));
+  const { reply } = work;
+  const server = createServer((request, response) => {
+    if (reply === undefined) return answer(request.url, response, work);
+    let text = "";
+    request.setEncoding("utf8").on("data", (part: string) => text += part);
+    request.on("end", () => response.end(reply(text)));
+  });
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
   sockets.on("connection", (socket) => {
-    socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
+    socket.on("message", (data, isBinary) => {
+      if (reply === undefined) socket.send(data, { binary: isBinary });
+      else socket.send(reply(String(data)));
+    });
   });
   return new Promise((resolve, reject) => {
     // It repeats the errors of the server.

@@ -2,12 +2,10 @@
 //! figures of one round of one contender, in the shape the JavaScript processes print theirs (`RoundFigure` in
 //! `benchmarks/harness/schema.ts`).
 
-mod crossbeam_echo;
+mod echo;
 mod payloads;
 mod sampling;
 mod shared_objects;
-mod spinning_pair;
-mod tokio_echo;
 
 use sampling::{Budget, Figures};
 use std::error::Error;
@@ -28,7 +26,7 @@ fn read_options() -> Result<Options, lexopt::Error> {
     use lexopt::prelude::*;
     let mut options = Options {
         scenario: "latency".into(),
-        contender: tokio_echo::NAME.into(),
+        contender: echo::TOKIO.into(),
         is_quick: false,
     };
     let mut parser = lexopt::Parser::from_env();
@@ -57,14 +55,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The caller is `main` itself, which no worker thread of the runtime runs: as a task it would share
     // the echo task's thread, and nothing would be handed from one thread to another.
     match (scenario.as_str(), contender.as_str()) {
-        ("latency", tokio_echo::NAME) => {
-            let values = payloads::numbers();
-            tokio_echo::latency(&mut figures, &values, LATENCY_BATCHES, LATENCY_SEQUENTIAL).await;
+        ("latency", echo::TOKIO) => {
+            echo::latency(&mut figures, LATENCY_BATCHES, LATENCY_SEQUENTIAL).await;
         }
-        ("tokio", tokio_echo::NAME) => tokio_echo::copies(&mut figures).await,
-        ("tokio", tokio_echo::SHARED_NAME) => tokio_echo::shared(&mut figures).await,
-        ("tokio", crossbeam_echo::NAME) => crossbeam_echo::copies(&mut figures),
-        ("tokio", spinning_pair::NAME) => spinning_pair::numbers(&mut figures),
+        ("tokio", echo::TOKIO) => echo::tokio(&mut figures).await,
+        ("tokio", echo::SHARED) => echo::shared(&mut figures).await,
+        ("tokio", echo::CROSSBEAM) => echo::crossbeam(&mut figures).await,
+        ("tokio", echo::SPINNING) => echo::spinning(&mut figures).await,
         ("shared", shared_objects::STD) => shared_objects::of_std(&mut figures),
         ("shared", shared_objects::CROSSBEAM) => shared_objects::of_crossbeam(&mut figures),
         ("shared", shared_objects::TOKIO) => shared_objects::of_tokio(&mut figures).await,

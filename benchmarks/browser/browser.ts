@@ -1,3 +1,0 @@
-import { runBrowser } from "../scenarios/browser.ts";
-
-await runBrowser();

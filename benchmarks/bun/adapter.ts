@@ -1,4 +1,0 @@
-import { ADAPTER_CONTENDERS } from "../contenders/one-worker-contenders.ts";
-import { runHot } from "../scenarios/hot.ts";
-
-await runHot(ADAPTER_CONTENDERS);

@@ -1,3 +1,0 @@
-import { runFanOut } from "../scenarios/fan-out.ts";
-
-await runFanOut();

@@ -1,3 +1,0 @@
-import { runHttp } from "../scenarios/http.ts";
-
-await runHttp();

@@ -1,3 +1,0 @@
-import { runMixedLoad } from "../scenarios/mixed-load.ts";
-
-await runMixedLoad();

@@ -1,3 +1,0 @@
-import { runTokio } from "../scenarios/tokio.ts";
-
-await runTokio();

@@ -1,5 +1,0 @@
-import { parentPort } from "node:worker_threads";
-import { expose } from "comlink";
-import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
-
-expose((value: unknown) => value, nodeEndpoint(parentPort!));

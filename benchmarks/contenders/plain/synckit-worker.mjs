@@ -1,0 +1,3 @@
+import { runAsWorker } from "synckit";
+
+runAsWorker((value) => Promise.resolve(value));

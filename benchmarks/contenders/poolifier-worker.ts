@@ -1,3 +1,0 @@
-import { ThreadWorker } from "poolifier";
-
-export default new ThreadWorker<unknown, unknown>((value) => value);

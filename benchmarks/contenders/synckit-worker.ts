@@ -1,3 +1,0 @@
-import { runAsWorker } from "synckit";
-
-runAsWorker((value: unknown) => Promise.resolve(value));

@@ -1,3 +1,0 @@
-import workerpool from "workerpool";
-
-workerpool.worker({ echo: (value: unknown) => value });

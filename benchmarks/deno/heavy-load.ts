@@ -1,3 +1,0 @@
-import { runHeavyLoad } from "../scenarios/heavy-load.ts";
-
-await runHeavyLoad();

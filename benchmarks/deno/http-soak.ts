@@ -1,3 +1,0 @@
-import { runHttpSoak } from "../scenarios/http-soak.ts";
-
-await runHttpSoak();

@@ -1,3 +1,0 @@
-import { runPrograms } from "../scenarios/programs.ts";
-
-await runPrograms();

@@ -1,3 +1,0 @@
-import { runSoak } from "../scenarios/soak.ts";
-
-await runSoak();

@@ -1,3 +1,0 @@
-import { runNativePrograms } from "../scenarios/programs.ts";
-
-await runNativePrograms();

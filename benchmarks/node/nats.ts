@@ -1,3 +1,0 @@
-import { runNats } from "../scenarios/nats.ts";
-
-await runNats();

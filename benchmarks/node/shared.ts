@@ -1,3 +1,0 @@
-import { runShared } from "../scenarios/shared.ts";
-
-await runShared();

@@ -1,3 +1,0 @@
-import { runStreams } from "../scenarios/streams.ts";
-
-await runStreams();

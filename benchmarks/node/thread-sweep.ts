@@ -1,3 +1,0 @@
-import { runThreadSweep } from "../scenarios/thread-sweep.ts";
-
-await runThreadSweep();
