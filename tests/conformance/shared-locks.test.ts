@@ -22,7 +22,7 @@ const pool = (...args: Parameters<typeof createSharedPool>): SharedPool =>
 
 /** A worker has the mutex, and is killed by the end of the call. */
 async function dieWith(mutex: Mutex): Promise<SharedPool> {
-  const made = pool({ threads: 2, hardTimeoutMs: 100 });
+  const made = pool({ threads: 2, hardTimeoutMs: 500 });
   const event = new Event();
   const call = rejection(made.call.holdForEver([mutex, event]));
   await event.wait();
@@ -115,7 +115,7 @@ describe("a mutex", () => {
     await ready;
     const event = new Event();
     const dies = rejection(
-      call.holdForEver.with({ timeoutMs: 50, killAfterMs: 1 })([mutex, event]),
+      call.holdForEver.with({ runTimeoutMs: 50, killAfterMs: 1 })([mutex, event]),
     );
     await event.wait();
     expect(() => sync.invoke.with({ timeoutMs: 15_000 })([mutex, "lock"])).toThrow(
@@ -219,7 +219,7 @@ test("a condition wakes one or all, with the lock held", async () => {
 
 test("a condition whose lock's holder dies meanwhile says so", async () => {
   const [mutex, condition, event] = [new Mutex(), new Condition(), new Event()];
-  const { call } = pool({ threads: 1, hardTimeoutMs: 100 });
+  const { call } = pool({ threads: 1, hardTimeoutMs: 500 });
   const guard = await mutex.lock();
   const waiting = rejection(condition.wait(guard));
   const killed = rejection(call.holdForEver([mutex, event]));
