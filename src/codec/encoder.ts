@@ -175,13 +175,23 @@ export class Encoder extends Scratch {
     return end;
   }
 
+  /** Strings up to this length are gathered; -1: none are. */
+  get longestGathered(): number {
+    return this.#isGathering ? MAX_GATHERED_UNITS : -1;
+  }
+
+  /** Adds a string whose TEXT is written. */
+  gather(text: string): void {
+    this.#texts[this.#textCount++] = text;
+  }
+
   /** Writes any value. */
   value(value: unknown, from: number): number {
     if (typeof value === "string") {
       if (!this.#isGathering || value.length > MAX_GATHERED_UNITS) {
         return writeText(this, value, from);
       }
-      this.#texts[this.#textCount++] = value;
+      this.gather(value);
       return this.header(TEXT, value.length, from);
     }
     if (typeof value === "number") {

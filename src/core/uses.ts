@@ -75,12 +75,6 @@ export interface PoolUses extends Uses {
   readonly needForPool: (options: object | undefined) => void;
 }
 
-/** The options that are given: `undefined` stands for one that is not. */
-function givenOf(options: object | undefined): string[] {
-  if (!isRecord(options)) return [];
-  return Object.entries(options).filter(([, value]) => value !== undefined).map(([name]) => name);
-}
-
 /** What a pool with these features may use. */
 export function usesOf(features: readonly HostFeature[]): PoolUses {
   const names: ReadonlySet<string> = new Set(features.map(({ name }) => name));
@@ -103,10 +97,10 @@ export function usesOf(features: readonly HostFeature[]): PoolUses {
     names,
     need,
     needForPool: (options) => {
-      for (const name of givenOf(options)) needPart(name, 0);
+      for (const name of Object.keys(options ?? {})) needPart(name, 0);
     },
     needForOptions: (options, to) => {
-      for (const name of givenOf(options)) needPart(name, 1, `${name} of ${to}`);
+      for (const name of Object.keys(options)) needPart(name, 1, `${name} of ${to}`);
     },
     needForMember: (name) => needPart(name, 2, `pool.${name}`),
   };

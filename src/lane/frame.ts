@@ -9,7 +9,8 @@
  *   slot, generation   correlation id: index into the host's in-flight slab, and how often that
  *                      slot has been used, so that a late response never settles another call
  *   descriptor         kind | location << 4 | count << 8
- *   kind               CALL, CALL_BY_NAME (to a worker that has not described its tasks yet), RESULT, THROWN (the task threw), KEY_LISTS (key lists: codec/key-lists/);
+ *   kind               CALL, CALL_BY_NAME (to a worker that has not described its tasks yet), RESULT, THROWN (the task
+ *                      threw), KEY_LISTS (codec/key-lists.ts);
  *                      OPENED (the result is a stream), ITEMS of it, and EVENTS of a call (streams.md);
  *                      REQUEST (a task calls the host or another task: host-requests.md)
  *   location           where the values are (below)

@@ -222,7 +222,7 @@ export class WorkerLoop {
     this.#announce(IN_EVENT_LOOP);
     // The re-check that closes the window between the last poll and the return.
     const isClosing = Atomics.load(this.#control, IS_CLOSING) !== 0;
-    // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with ThreadLane.#close.
+    // SYNC(close): records sent before the word was set are visible once it is seen. Pairs with ThreadLane.#ask.
     if (this.#hasWork) {
       this.#leavePark();
       return true;

@@ -93,7 +93,7 @@ export class Replies {
     const returns = task?.signature?.returns;
     try {
       if (returns === undefined && this.waiting === 0) {
-        // What needs no encoder.
+        // Straight into the record: a number, or a value whose size is known.
         let isSent = false;
         if (typeof value === "number") {
           isSent = endpoint.sendNumber(slot, generation, RESULT_NUMBER, 0, value);
@@ -124,7 +124,7 @@ export class Replies {
    * `word`: OF_RETURN or 0.
    */
   thrown(slot: number, generation: number, reason: unknown, word = 0): void {
-    if (this.isStopped) return; // SYNC(stopped): the call ends with the worker. Pairs with ThreadLane.#terminate.
+    if (this.isStopped) return; // SYNC(stopped): the call ends with the worker. Pairs with ThreadLane.#stop.
     try {
       this.#encode(THROWN, slot, generation, reason, word);
     } catch (error) {

@@ -123,6 +123,13 @@ describe("a pool without features", () => {
     expect(refusal(() => createPool({ [name]: value } as Untyped))).toEqual(needs(name, feature));
   });
 
+  test("takes nothing but options", () => {
+    for (const options of [null, 1, "x", [], { use: null }, { use: limits() }]) {
+      const [code] = refusal(() => createPool(options as Untyped)) as unknown[];
+      expect(code).toBe("HEDDLE_INVALID_ARGUMENT");
+    }
+  });
+
   test("says what options of calls, generators and values need", async () => {
     const { call } = poolOf() as Untyped;
     expect(refusal(() => call.add.with({ timeoutMs: 1 }))).toEqual(

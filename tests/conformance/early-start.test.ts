@@ -139,6 +139,15 @@ test("another worker that is ready first takes the first call", async () => {
   await pool.ready;
 });
 
+test("what prepares workers may be asked for when the first call is sent", async () => {
+  const pool = modulePool();
+  const first = pool.call.norm({ x: 3, y: 4 });
+  await turn();
+  const prepared = pool.broadcast.configure.with({ sticky: true })("a", 1);
+  expect(await first).toBe(5);
+  expect(await prepared).toEqual([1]);
+});
+
 test("what prepares workers runs before the first call", async () => {
   const pool = modulePool();
   const before = pool.broadcast.configure.with({ sticky: true })("a", 1);

@@ -209,8 +209,8 @@ const codec: Room = {
     },
     {
       file: "codec/kinds/text.ts",
-      from: "if (access.writeUnits(text, u8, start) > 0xff) word",
-      to: "if (access.writeUnits(text, u8, start) > 0xffff) word",
+      from: "if (writer.access.text.writeUnits(text, u8, start) > 0xff)",
+      to: "if (writer.access.text.writeUnits(text, u8, start) > 0xffff)",
       fault: "short texts beyond Latin-1 are cut to a byte",
     },
     {
@@ -903,7 +903,7 @@ const early: Room = {
     },
     {
       file: "api/pool/pool-core.ts",
-      from: "if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined;",
+      from: "if (made.onPrepare !== undefined) this.dispatcher.waiting.early?.end();",
       to: "",
       fault: "the first call runs before what prepares its worker",
     },

@@ -232,12 +232,6 @@ class TaskCalls {
     const found = findKnown(spec, task, given);
     if (found instanceof Error) throw found;
     const isChanging = changeOf(given) !== undefined;
-    if (task === this.#plain && found.settings === PLAIN && !isChanging) {
-      return (args) =>
-        new Promise((resolve: Resolve, reject: Reject) => {
-          entry.submitPlain(task, args, resolve, reject);
-        });
-    }
     return (args) => {
       const checked = check === undefined ? args : checkedArguments(check, args);
       const changed = isChanging ? changeArguments(spec, task, given, checked) : checked;

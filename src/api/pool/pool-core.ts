@@ -184,7 +184,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     let made = this.parts.get(make);
     if (made === undefined) {
       this.parts.set(make, made = make(this));
-      if (made.onPrepare !== undefined) this.dispatcher.waiting.early = undefined; // workers run this first
+      if (made.onPrepare !== undefined) this.dispatcher.waiting.early?.end();
     }
     return made as Made;
   }

@@ -42,20 +42,24 @@ export function roomForText(units: number): number {
 /** Writes `text` at `at`; returns its end. */
 export function writeText(writer: TextWriter, text: string, at: number): number {
   const units = text.length;
-  const access = writer.access.text;
-  const start = at + VALUE_HEADER_BYTES;
-  const isShort = units <= SHORT_STRING_UNITS;
-  writer.room(at, VALUE_HEADER_BYTES + (isShort ? SHORT_STRING_UNITS : align8(units)));
+  if (units > SHORT_STRING_UNITS) return writeLong(writer, text, at);
+  writer.room(at, VALUE_HEADER_BYTES + SHORT_STRING_UNITS);
   const { i32, u8 } = writer.memory;
-  let word = ONE_BYTE;
-  if (isShort) {
-    if (access.writeUnits(text, u8, start) > 0xff) word = TWO_BYTE;
-  } else {
-    const written = access.writeOneByte(text, u8, start);
-    word = written === NOT_ONE_BYTE ? TWO_BYTE : written === ASCII ? ONE_BYTE | NO_HIGH : ONE_BYTE;
-  }
-  if (word === TWO_BYTE) return writeTwoByte(writer, text, at);
-  i32[at >> 2] = word;
+  const start = at + VALUE_HEADER_BYTES;
+  if (writer.access.text.writeUnits(text, u8, start) > 0xff) return writeTwoByte(writer, text, at);
+  i32[at >> 2] = ONE_BYTE;
+  i32[(at >> 2) + 1] = units;
+  return align8(start + units);
+}
+
+function writeLong(writer: TextWriter, text: string, at: number): number {
+  const units = text.length;
+  const start = at + VALUE_HEADER_BYTES;
+  writer.room(at, VALUE_HEADER_BYTES + align8(units));
+  const { i32, u8 } = writer.memory;
+  const written = writer.access.text.writeOneByte(text, u8, start);
+  if (written === NOT_ONE_BYTE) return writeTwoByte(writer, text, at);
+  i32[at >> 2] = written === ASCII ? ONE_BYTE | NO_HIGH : ONE_BYTE;
   i32[(at >> 2) + 1] = units;
   return align8(start + units);
 }

@@ -25,8 +25,7 @@ export interface CallFeature<Host = never> {
   };
   /**
    * Called for arguments that cannot be encoded, with the error. Returns what to send in their place; undefined: the feature sends
-   * none of them.
-   * Runs user code. If it throws, the call is refused for that reason.
+   * none of them. Runs user code. If it throws, the call is refused for that reason.
    */
   replaceArguments?(args: readonly unknown[], error: unknown): OtherArguments | undefined;
   /** Ends what the arguments of a call hold that nobody gets: it is refused, or it is over. Runs user code. */

@@ -6,9 +6,8 @@
  * not, it leaves the record alone: the host, which learns the tasks before it reads the rings of that worker, sends the call again
  * as its task wants it.
  */
-import type { InFlight } from "../calls/in-flight.ts";
 import { PLAIN } from "../calls/call-settings.ts";
-import { QUEUED_ON_HOST } from "../calls/in-flight.ts";
+import { type InFlight, QUEUED_ON_HOST } from "../calls/in-flight.ts";
 import type { QueuedCall } from "../calls/queued-call.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { LaneSet } from "../lanes/lane-set.ts";
@@ -27,20 +26,30 @@ export interface EarlyStartParts {
 }
 
 export class EarlyStart {
-  declare private readonly parts: EarlyStartParts; // a field with an initializer costs a function at the start
+  // Fields with initializers cost a function at the start.
+  declare private readonly parts: EarlyStartParts;
+  declare private isOver: boolean;
 
   constructor(parts: EarlyStartParts) {
     this.parts = parts;
+    this.isOver = false;
+  }
+
+  /** Workers run something before their first call: none is sent early any more. */
+  end(): void {
+    this.isOver = true;
   }
 
   /** Sends a call. False: it has to wait. */
   start(queued: QueuedCall): boolean {
     const { inFlight, lanes: { starting, all }, sender, waiting } = this.parts;
-    // What would run before is not sent early: calls for certain workers, such as those that prepare a worker.
-    if (starting === undefined || starting.load.sent > 0 || all.length > 0) return false;
+    if (this.isOver || starting === undefined || starting.load.sent > 0 || all.length > 0) {
+      return false;
+    }
     const { snapshot: { payload, departures }, slot, generation } = queued;
     const call = inFlight.find(slot, generation)!;
     const isPlain = call.settings === PLAIN && payload === undefined && departures === undefined;
+    // Calls for certain workers, such as those that prepare a worker, go first.
     if (!isPlain || waiting.pinned !== undefined) return false;
     if (queued.early !== undefined) call.keep().retryPayload = queued;
     if (!sender.sendSnapshot(starting, queued, UNKNOWN_LOAD)) return false;

@@ -362,7 +362,6 @@ export class Submitter {
     reject: Reject,
   ): void {
     this.#check(settings, false);
-    this.#pending.kick();
-    this.#waiting.add(this.#sender.begin(resolve, reject, settings, task), task, snapshot);
+    this.submitNested(task, snapshot, settings, resolve, reject);
   }
 }

@@ -328,7 +328,7 @@ export class ThreadLane implements Lane, Receiver {
     const isFirst = !this.#isStopped;
     this.#isStopped = true;
     if (isFirst) {
-      Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `onStop`. Pairs with Replies.thrown.
+      Atomics.store(this.#control, IS_CLOSING, STOPPED); // SYNC(stopped): before `terminate`. Pairs with Replies.thrown.
       stopSharing(this.access, this.activeShare);
       this.#handle.terminate().catch((error) => this.#cause ??= error);
     }

@@ -68,7 +68,7 @@ export function packReasonOf(runtime: WorkerRuntime, reason: unknown): Uint8Arra
 }
 
 /**
- * Loads the module and awaits its default export, called with `data`. What that returns is the worker's context.
+ * Loads the module, calls its default export with `data` and awaits the result, which is the worker's context.
  * Throws what the module throws, or InvalidArgumentError if its default export is not a function.
  */
 async function runSetup(

@@ -51,6 +51,8 @@ export interface Inliner {
 
 /** What sends the first call before any worker is ready. */
 interface EarlyStart {
+  /** No call is sent early any more. */
+  end(): void;
   /** False: the call has to wait. */
   start(queued: QueuedCall): boolean;
   onTasksKnown(): void;

@@ -1,5 +1,5 @@
 /** Time limits on a clock of the test's own: when they are kept, and what a look costs. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { PoolParts } from "../../../../src/api/pool/parts.ts";
 import { createSettings, type GivenSettings } from "../../../../src/host/calls/call-settings.ts";
 import { Cancellation } from "../../../../src/features/calls/limits/host/cancellation.ts";
@@ -150,6 +150,14 @@ describe("deadlines", () => {
     pass(100);
     expect(clock.timers.length).toBe(0);
     expect(looks()).toBeLessThanOrEqual(10);
+  });
+
+  test("a check looks at calls with limits alone, however many others there are", () => {
+    const { inFlight, make, pass } = bench();
+    make({ runTimeoutMs: 100 });
+    const all = vi.spyOn(inFlight, "callsOf");
+    pass(50);
+    expect(all).not.toHaveBeenCalled();
   });
 
   test("a shorter limit shortens the interval between checks", () => {

@@ -1,8 +1,7 @@
 /**
  * Time limits of calls, by one timer for the whole pool that runs only while a call has a limit.
  *
- * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Calls that are over
- * stay in the list until a check, or until they are most of it. Limits never expire early, and at most about two checks late
+ * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Limits never expire early, and at most about two checks late
  * (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however long the
  * host itself was busy. While responses wait in a worker for room in its ring, the host cannot know which calls they
  * answer. Limits of calls begun there are then suspended, for at most a second.
@@ -31,9 +30,6 @@ const BACKLOG_GRACE_MS = 1000;
 /** Time between two checks of workers that may have to be stopped. */
 const KILL_TICK_MS = 5;
 
-/** Up to this length the list keeps calls that are over. */
-const MIN_CALLS = 1024;
-
 /** What ends calls: `Cancellation`. */
 interface Ender {
   hasBegun(call: PendingCall): boolean;
@@ -41,18 +37,11 @@ interface Ender {
   expire(call: PendingCall, kind: "run" | "call"): void;
 }
 
-/** A call, and what it carries until it is over. */
-interface LimitedCall {
-  readonly call: PendingCall;
-  readonly extra: CallExtra;
-}
-
 export class Deadlines {
   readonly #host: PoolParts;
   readonly #cancellation: Ender;
-  #calls: LimitedCall[] = [];
-  /** At this length those that are over are dropped. */
-  #maxCalls = MIN_CALLS;
+  /** Slots of calls that a check has to look at. Those of calls that are over stay until the next one. */
+  readonly #calls = new Set<PendingCall>();
   #timer: Timer | undefined;
   #tickMs = Infinity;
   #delayMs = 0;
@@ -71,19 +60,8 @@ export class Deadlines {
 
   /** A call with a limit was made, or its worker may have to be stopped. */
   add(call: PendingCall, tickMs: number = KILL_TICK_MS): void {
-    if (this.#calls.length >= this.#maxCalls) {
-      this.#takeCalls((one) => this.#calls.push(one));
-      this.#maxCalls = Math.max(MIN_CALLS, 2 * this.#calls.length);
-    }
-    this.#calls.push({ call, extra: call.extra! });
+    this.#calls.add(call);
     this.watch(tickMs);
-  }
-
-  /** Calls `keep` for each call that is not over, and takes all out of the list. */
-  #takeCalls(keep: (one: LimitedCall) => void): void {
-    const calls = this.#calls;
-    this.#calls = [];
-    for (const one of calls) if (one.call.extra === one.extra) keep(one);
   }
 
   /** Checks every `tickMs` from now on. */
@@ -98,7 +76,7 @@ export class Deadlines {
     this.#timer?.clear();
     this.#timer = undefined;
     this.#tickMs = Infinity;
-    this.#calls = [];
+    this.#calls.clear();
   }
 
   #arm(tickMs: number, delayMs: number): void {
@@ -125,16 +103,17 @@ export class Deadlines {
     this.#host.takeResponses();
     const startMs = runtime.now();
     let tickMs = Infinity;
-    // Ending one call may run code that ends another, or makes some.
-    this.#takeCalls((one) => {
-      const { call, extra } = one;
+    for (const call of this.#calls) {
+      const { extra } = call;
+      if (tickOf(call) === Infinity) {
+        this.#calls.delete(call);
+        continue;
+      }
       const lane = lanes.byId(call.lane);
       const isUnknown = mayBeDone || (lane !== undefined && backedUp.has(lane));
-      this.#check(call, extra, lane, startMs, isUnknown ? undefined : checkedMs);
-      if (call.extra !== extra) return;
-      this.#calls.push(one);
-      tickMs = Math.min(tickMs, extra.cancelledMs < 0 ? extra.settings.tickMs : KILL_TICK_MS);
-    });
+      this.#check(call, extra!, lane, startMs, isUnknown ? undefined : checkedMs);
+      tickMs = Math.min(tickMs, tickOf(call));
+    }
     for (const lane of lanes.all.slice()) {
       this.#checkLane(lane, mayBeDone || backedUp.has(lane), checkedMs);
       if (lane.load.orphaned.hasLimits) tickMs = Math.min(tickMs, KILL_TICK_MS);
@@ -222,4 +201,10 @@ export class Deadlines {
     // The head lags, so every record may already have been begun.
     return unclaimedCalls(tx, 1).length > 0;
   }
+}
+
+/** Time between two checks of a call. Infinity: it has no limits, or is over. */
+function tickOf({ extra }: PendingCall): number {
+  if (extra === undefined) return Infinity;
+  return extra.cancelledMs < 0 ? extra.settings.tickMs : KILL_TICK_MS;
 }
