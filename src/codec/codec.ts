@@ -5,7 +5,7 @@
 import { Error } from "../builtins.ts";
 import { viewMemory } from "../memory/views.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
-import { Decoder, type KeyListSource } from "./decoder.ts";
+import { Decoder } from "./decoder.ts";
 import { Encoder, type EncoderOptions } from "./encoder.ts";
 import { useValues } from "./feature.ts";
 import { KeyListRegistry, ReceivedKeyLists } from "./key-lists.ts";
@@ -79,7 +79,7 @@ export class Codec {
   }
 
   /** A decoder for values from the other side of a lane, which uses `keyLists`. */
-  decoder(keyLists: KeyListSource | undefined): Decoder {
+  decoder(keyLists: Pick<ReceivedKeyLists, "get"> | undefined): Decoder {
     return new Decoder(this.access, keyLists, this.#options.sharedBuffers);
   }
 }

@@ -8,6 +8,7 @@ import { Map } from "../builtins.ts";
 import { ProtocolError } from "../errors.ts";
 import { align8, align8Large } from "../memory/align.ts";
 import { type Memory, viewMemory } from "../memory/views.ts";
+import type { ReceivedKeyLists } from "./key-lists.ts";
 import type { CodecAccess } from "../runtimes/runtime.ts";
 import type { DeclaredValues } from "./declared.ts";
 import { normalizeNumber } from "./kinds/numbers.ts";
@@ -56,18 +57,6 @@ export type ReadValue = (decoder: Decoder, at: number, word: number) => unknown;
 export const valueReaders: (ReadValue | undefined)[] = new Array<ReadValue | undefined>(256)
   .fill(undefined);
 
-/** The side of a key list that reads. */
-export interface ReadableKeyList {
-  readonly keys: readonly string[];
-  /** Creates the object whose values start at `at`. */
-  readonly read: (decoder: Decoder, at: number) => object;
-}
-
-/** Provides the key lists of received objects. */
-export interface KeyListSource {
-  get(id: number): ReadableKeyList | undefined;
-}
-
 const NO_EXTRAS: readonly unknown[] = [];
 const PENDING_VALUE = Symbol();
 /** Allowance for arrays with holes, since only their elements take bytes. */
@@ -100,7 +89,7 @@ export class Decoder {
   growthBytes: number = Infinity;
 
   readonly access: CodecAccess;
-  keyLists: KeyListSource | undefined;
+  keyLists: Pick<ReceivedKeyLists, "get"> | undefined;
   readonly sharedBuffers: SharedBuffers;
   #base = 0;
   /** Number of array elements allocated before they were read. */
@@ -116,7 +105,7 @@ export class Decoder {
 
   constructor(
     access: CodecAccess,
-    keyLists: KeyListSource | undefined,
+    keyLists: Pick<ReceivedKeyLists, "get"> | undefined,
     sharedBuffers: SharedBuffers,
   ) {
     this.access = access;

@@ -9,6 +9,7 @@
  * encoder (`Codec.acquire`). It knows primitives, plain objects and dense arrays by itself and asks `valueWriters` for the rest.
  */
 import type { CodecAccess } from "../runtimes/runtime.ts";
+import type { SentKeyList } from "./key-lists.ts";
 import { writeBigInt } from "./kinds/numbers.ts";
 import { writeNumbers } from "./kinds/packed.ts";
 import { MAX_GATHERED_UNITS, writeSegments, writeText } from "./kinds/text.ts";
@@ -58,13 +59,6 @@ export const valueWriters: { readonly name: string; readonly write: WriteValue }
 /** The name of the codec's own kinds, beside those of features. */
 export const ORDINARY = "ordinary";
 export const paths: { find: PathTo | undefined } = { find: undefined };
-
-/** The side of a key list that writes. */
-export interface SentKeyList {
-  readonly id: number;
-  /** Writes the properties of an object from `at`; returns their end. */
-  readonly write: (encoder: Encoder, object: Record<string, unknown>, at: number) => number;
-}
 
 export interface EncoderOptions {
   readonly access: CodecAccess;

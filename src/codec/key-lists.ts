@@ -13,8 +13,8 @@
  */
 import { JSON, Map, Set } from "../builtins.ts";
 import { ProtocolError } from "../errors.ts";
-import type { ReadableKeyList } from "./decoder.ts";
-import type { SentKeyList } from "./encoder.ts";
+import type { Decoder } from "./decoder.ts";
+import type { Encoder } from "./encoder.ts";
 import { canCompile, evaluate, property } from "./support/code-generation.ts";
 import { setOwn } from "./support/own-property.ts";
 import { FALSE, INT, NULL, NUMBER, TEXT, TRUE } from "./tags.ts";
@@ -41,6 +41,20 @@ const MAX_BUCKET = 32;
 const SPOT_BYTES = 16;
 /** Maximum number of keys for inline code: engines do not optimize larger functions. */
 const MAX_SPOT_KEYS = 24;
+
+/** The side of a key list that writes. */
+export interface SentKeyList {
+  readonly id: number;
+  /** Writes the properties of an object from `at`; returns their end. */
+  readonly write: (encoder: Encoder, object: Record<string, unknown>, at: number) => number;
+}
+
+/** The side of a key list that reads. */
+interface ReadableKeyList {
+  readonly keys: readonly string[];
+  /** Creates the object whose values start at `at`. */
+  readonly read: (decoder: Decoder, at: number) => object;
+}
 
 interface RegisteredKeyList extends SentKeyList {
   readonly keys: readonly string[];

@@ -1,14 +1,14 @@
 /** What a host asks of its runtime, beside what workers ask as well. */
 import { Set } from "../builtins.ts";
 import { spawnOnBun } from "./bun/web-workers.ts";
-import { startTimeout, tracingChannel } from "./common.ts";
+import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
 import { refusePermission as refuseOnDeno } from "./deno.ts";
 import { confine, refusePermission } from "./node/permission.ts";
-import { outputsOf, process } from "./process.ts";
+import { outputsOf, process } from "./node-api/process.ts";
 import type { HostRuntime, Runtime, Timer } from "./runtime.ts";
-import { isBun, isDeno, threads } from "./threads.ts";
-import { spawnThread } from "./worker-threads.ts";
+import { isBun, isDeno, threads } from "./node-api/threads.ts";
+import { spawnThread } from "./node-api/worker-threads.ts";
 
 /** The timeouts of this thread that have not run. */
 const timeouts = new Set<{ readonly dueMs: number; readonly run: () => void }>();

@@ -1,10 +1,10 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
 import { Buffer } from "node:buffer";
-import { process } from "./process.ts";
+import { process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
-import { type HostPort, listen } from "./host-port.ts";
+import { type HostPort, listen } from "./node-api/host-port.ts";
 import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
-import { isBun, isDeno, threads } from "./threads.ts";
+import { isBun, isDeno, threads } from "./node-api/threads.ts";
 import { memoryBytes as bunMemoryBytes } from "./bun/memory.ts";
 
 const { postMessage } = globalThis as unknown as {

@@ -31,15 +31,15 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 355_000, workerBytes: 150_500 };
+const BYTES = { hostBytes: 356_000, workerBytes: 152_000 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 195_000, workerBytes: 110_500 };
+const CORE_BYTES = { hostBytes: 196_000, workerBytes: 112_000 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
-  number: { host: 352, second: 15, shutdown: 37, worker: 182, ...BYTES },
-  object: { host: 424, second: 17, shutdown: 37, worker: 266, ...BYTES },
-  "number heddle/core": { host: 350, second: 15, shutdown: 37, worker: 184, ...CORE_BYTES },
-  "object heddle/core": { host: 428, second: 19, shutdown: 37, worker: 268, ...CORE_BYTES },
+  number: { host: 352, second: 26, shutdown: 38, worker: 183, ...BYTES },
+  object: { host: 430, second: 26, shutdown: 38, worker: 268, ...BYTES },
+  "number heddle/core": { host: 352, second: 26, shutdown: 38, worker: 185, ...CORE_BYTES },
+  "object heddle/core": { host: 432, second: 26, shutdown: 38, worker: 270, ...CORE_BYTES },
 };
 const STARTS = 5;
 
@@ -112,7 +112,8 @@ describe.each(Object.keys(LIMITS) as Kind[])("a pool whose first call has one %s
       }
     }
     for (const [name, limit] of limits) {
-      expect(least[name], name).toBeGreaterThan(limit * 0.7);
+      // The second call's count depends on whether the host has to park for it.
+      expect(least[name], name).toBeGreaterThan(limit * (name === "second" ? 0.4 : 0.7));
       expect(least[name], name).toBeLessThanOrEqual(limit);
     }
   });

@@ -5,7 +5,7 @@ import {
   availableParallelism,
   EventEmitterAsyncResource,
   threadData,
-} from "../../runtimes/piscina.ts";
+} from "../../runtimes/node-api/piscina.ts";
 import type { HistogramSummary } from "./histogram.ts";
 import { type FilledOptions, fillOptions, type PiscinaOptions } from "./options.ts";
 import { ArrayTaskQueue, FixedQueue } from "./queues.ts";

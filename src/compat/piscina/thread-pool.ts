@@ -13,7 +13,7 @@ import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { TaskQueue } from "./queues.ts";
 import { type AnySignal, PoolTask, type QueuedTask } from "./task.ts";
-import { fileURLToPath, startTimer } from "../../runtimes/piscina.ts";
+import { fileURLToPath, startTimer } from "../../runtimes/node-api/piscina.ts";
 import { PoolWorker } from "./worker.ts";
 
 const now = performance.now.bind(performance);

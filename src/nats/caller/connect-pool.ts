@@ -17,7 +17,7 @@ import { createSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { InvalidArgumentError, NoMachinesError, PoolClosedError } from "../../errors.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { guardSockets } from "../../runtimes/services.ts";
+import { guardSockets } from "../../runtimes/node-api/services.ts";
 import { Caller } from "./caller.ts";
 import { watchPermissions } from "../permissions.ts";
 import type { RemotePoolStatistics } from "../statistics.ts";

@@ -14,7 +14,7 @@ import { callerOf } from "../../realm/call-site.ts";
 import { withStackAbove } from "../../realm/caller-stack.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { guardSockets, onTerminate, processName } from "../../runtimes/services.ts";
+import { guardSockets, onTerminate, processName } from "../../runtimes/node-api/services.ts";
 import { ownVersion } from "../wire/frames.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { Machine } from "./machine.ts";

@@ -1,6 +1,6 @@
 /**
- * In the browser's build this takes the place of `runtimes/package-modules.ts`, `runtimes/bun/bundles.ts`,
- * `runtimes/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
+ * In the browser's build this takes the place of `runtimes/node-api/package-modules.ts`, `runtimes/bun/bundles.ts`,
+ * `runtimes/node-api/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
  */
 import { URL } from "../../builtins.ts";
 import type { Runtime, WorkerEntry } from "../runtime.ts";

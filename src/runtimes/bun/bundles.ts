@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { JSON, Map } from "../../builtins.ts";
-import { process } from "../process.ts";
+import { process } from "../node-api/process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";

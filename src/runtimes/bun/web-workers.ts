@@ -6,9 +6,9 @@
  */
 import { Error, Promise } from "../../builtins.ts";
 import { Buffer } from "node:buffer";
-import { outputsOf, process } from "../process.ts";
+import { outputsOf, process } from "../node-api/process.ts";
 import type { HostRuntime } from "../runtime.ts";
-import { dataOf } from "../threads.ts";
+import { dataOf } from "../node-api/threads.ts";
 import type { CaptureMessage, OutputMessage } from "../worker.ts";
 
 /** Bun's `Worker`. */

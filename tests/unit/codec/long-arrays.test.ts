@@ -5,7 +5,11 @@
 // oxlint-disable no-extend-native no-array-constructor -- what users may do
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { inspect } from "node:util";
-import { countIndicesByKeys, inspectFrom, showsNoKeys } from "../../../src/runtimes/array-keys.ts";
+import {
+  countIndicesByKeys,
+  inspectFrom,
+  showsNoKeys,
+} from "../../../src/runtimes/node-api/array-keys.ts";
 import { roundTrip } from "../../support/codec.ts";
 import { differences } from "../../support/same.ts";
 

@@ -34,7 +34,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   Blob: ["runtimes/browser/threads.ts"],
   // Cannot be replaced.
   Deno: ["runtimes/deno.ts"],
-  Bun: ["runtimes/threads.ts"],
+  Bun: ["runtimes/node-api/threads.ts"],
   // Before the adapter has said where the original is.
   ReadableStream: ["builtins.ts"],
 };

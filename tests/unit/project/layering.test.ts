@@ -79,7 +79,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^features\/(?:create-pool|host|values\/rare\/other-bytes|calls\/limits\/host\/any-signal|watching\/observe\/host\/pool-statistics)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments)\.ts$/,
   /^protocol\/(?:abort-reason|is-streamable)\.ts$/,
-  /^runtimes\/(?:bun\/bundles|current|runtime|services)\.ts$/,
+  /^runtimes\/(?:bun\/bundles|current|node-api\/services|runtime)\.ts$/,
 ];
 
 /** Only these may import the adapter of the current runtime. */
@@ -165,7 +165,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         ["request-errors.ts", "scope-errors.ts", "shared-errors.ts"].includes(to) ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
-      if (to === "runtimes/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
+      if (to === "runtimes/node-api/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
       else if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
         expect(COMPOSITION_ROOTS).toContain(path);
       }

@@ -1,4 +1,4 @@
-/** `pool.profile`: the CPU profile of a worker. The worker takes it (`runtimes/profiler.ts`). */
+/** `pool.profile`: the CPU profile of a worker. The worker takes it (`runtimes/node-api/profiler.ts`). */
 import { JSON, MessageChannel, Promise } from "../../../../builtins.ts";
 import {
   InvalidArgumentError,

@@ -5,7 +5,7 @@ import type { ProfileMessage, ProfileResponse } from "../messages.ts";
 export async function profile({ durationMs, port }: ProfileMessage): Promise<void> {
   let response: ProfileResponse;
   try {
-    const { profileThread } = await import("../../../../runtimes/profiler.ts");
+    const { profileThread } = await import("../../../../runtimes/node-api/profiler.ts");
     response = { profile: await profileThread(durationMs) };
   } catch (error) {
     response = { reason: textOf(error) };

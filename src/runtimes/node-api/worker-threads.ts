@@ -1,8 +1,8 @@
 /** Threads of `node:worker_threads`, for Node and Deno. */
-import { JSON, URL } from "../builtins.ts";
+import { JSON, URL } from "../../builtins.ts";
 import type { Worker, WorkerOptions } from "node:worker_threads";
 import { process } from "./process.ts";
-import type { HostRuntime, WorkerHandle, WorkerLimits } from "./runtime.ts";
+import type { HostRuntime, WorkerHandle, WorkerLimits } from "../runtime.ts";
 import { dataOf, threads } from "./threads.ts";
 
 /** Options of a `Worker` that set its limits. */

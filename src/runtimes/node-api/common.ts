@@ -5,13 +5,13 @@
  * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
  * a pool nor see its timers.
  */
-import { Date, lazy, performance, Promise, URL } from "../builtins.ts";
+import { Date, lazy, performance, Promise, URL } from "../../builtins.ts";
 import * as timers from "node:timers";
 import { isPromise } from "node:util/types";
 import { process } from "./process.ts";
 import { bundleMark, createChannel, openPort } from "./threads.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
-import type { AsyncContext, CodecAccess, Runtime, Timer, TracingChannel } from "./runtime.ts";
+import type { AsyncContext, CodecAccess, Runtime, Timer, TracingChannel } from "../runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;
 const now: () => number = performance.now.bind(performance);

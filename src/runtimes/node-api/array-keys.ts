@@ -8,7 +8,7 @@
  * `Symbol.toStringTag` and the name of an error.
  */
 import { process } from "./process.ts";
-import type { ObjectKinds } from "./runtime.ts";
+import type { ObjectKinds } from "../runtime.ts";
 
 /** Every option that matters, since users may change `inspect.defaultOptions`. `compact` would read elements. */
 const INSPECT_OPTIONS = {

@@ -2,9 +2,9 @@
  * Finds the module that `import` of a package name loads in another module: no runtime resolves names for a module that is
  * not the running one. The algorithm is that of Node's documentation, "ESM resolution algorithm specification".
  */
-import { JSON, URL } from "../builtins.ts";
+import { JSON, URL } from "../../builtins.ts";
 import { process } from "./process.ts";
-import type { HostRuntime } from "./runtime.ts";
+import type { HostRuntime } from "../runtime.ts";
 
 interface Search extends Pick<HostRuntime, "canRead"> {
   /** Conditions in `exports` that hold, besides `default`. */

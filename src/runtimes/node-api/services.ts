@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { createContext } from "./common.ts";
 import { process } from "./process.ts";
-import type { AsyncContext } from "./runtime.ts";
+import type { AsyncContext } from "../runtime.ts";
 
 /** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);

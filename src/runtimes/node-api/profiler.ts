@@ -3,7 +3,7 @@
  * profiled.
  */
 import type { Session } from "node:inspector";
-import { JSON, Promise, setTimeout } from "../builtins.ts";
+import { JSON, Promise, setTimeout } from "../../builtins.ts";
 import { process } from "./process.ts";
 
 /** Samples this thread for `durationMs`, or longer if it is busy at the end. Returns the profile as JSON. */

@@ -7,9 +7,9 @@
  * to load, so marks are not seen.
  */
 import * as types from "node:util/types";
-import { WeakSet } from "../builtins.ts";
+import { WeakSet } from "../../builtins.ts";
 import { process } from "./process.ts";
-import type { ObjectKinds } from "./runtime.ts";
+import type { ObjectKinds } from "../runtime.ts";
 
 type Mark = (value: object) => void;
 
