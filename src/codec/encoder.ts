@@ -88,6 +88,12 @@ export interface WriterMark {
 /** Slots kept for the strings of the next value. */
 const KEPT_TEXTS = 4096;
 
+/** Whether a property that an object loses would be read from its prototype. */
+function isShadowed(keys: readonly string[], prototype: object): boolean {
+  for (const key of keys) if (key in prototype) return true;
+  return false;
+}
+
 const { getPrototypeOf, hasOwn, keys: keysOf, prototype: ObjectPrototype } = Object;
 const ArrayPrototype: object = Array.prototype;
 export class Encoder extends Scratch {
@@ -204,45 +210,66 @@ export class Encoder extends Scratch {
       : this.other(value, null, from);
   }
 
-  /** Writes an object, not null. */
+  /** Writes an object, not null. Each level of nesting takes the stack four frames, so the checks are functions beside. */
   object(value: object, from: number): number {
     if (ArrayBuffer.isView(value)) return this.other(value, null, from);
     const seen = this.seen;
     const before = seen.visit(value, from);
     if (before >= 0) return this.ref(before, from);
-    const { kinds } = this.access;
-    if (kinds.isRefused(value) && !this.attachments.isMoving(value)) {
-      const isProxy = kinds.isProxy(value);
-      throw this.refuse(
-        value,
-        isProxy ? "proxies cannot be cloned" : "it is marked as uncloneable",
-      );
-    }
-    if (this.depth >= MAX_DEPTH) {
-      throw refusal(this.name, `it is nested more than ${MAX_DEPTH} levels deep`);
-    }
+    this.#check(value);
     const { current } = seen;
     seen.current = seen.count - 1;
     this.depth++;
-    const end = Array.isArray(value) ? this.#array(value, from) : this.#notArray(value, from);
+    let end: number;
+    if (Array.isArray(value)) end = this.#array(value, from);
+    else {
+      const prototype = getPrototypeOf(value) as object | null;
+      const object = value as Record<string, unknown>;
+      const keys = this.#keysOf(object, prototype);
+      end = keys === undefined
+        ? this.other(object, prototype, from)
+        : this.properties(object, keys, from);
+    }
     this.depth--;
     seen.current = current;
     return end;
   }
 
-  #notArray(value: object, from: number): number {
-    const prototype = getPrototypeOf(value) as object | null;
-    const object = value as Record<string, unknown>;
-    if (prototype === ObjectPrototype || prototype === null) {
-      return this.#plain(object, prototype, from);
+  /** Throws if an object must not be sent. */
+  #check(object: object): void {
+    const { kinds } = this.access;
+    if (kinds.isRefused(object) && !this.attachments.isMoving(object)) {
+      const isProxy = kinds.isProxy(object);
+      throw this.refuse(
+        object,
+        isProxy ? "proxies cannot be cloned" : "it is marked as uncloneable",
+      );
     }
-    // Instances of one class often follow one another. An object with the same prototype and own enumerable
-    // properties is treated as another instance: a Map with the prototype of a class arrives as a plain object.
-    if (prototype === this.lastClass) {
+    if (this.depth < MAX_DEPTH) return;
+    throw refusal(this.name, `it is nested more than ${MAX_DEPTH} levels deep`);
+  }
+
+  /** The keys of a plain object, or of one that is written as such. Undefined: it is neither. */
+  #keysOf(object: Record<string, unknown>, prototype: object | null): string[] | undefined {
+    if (prototype !== ObjectPrototype && prototype !== null) {
+      // Instances of one class often follow one another. An object with the same prototype and own enumerable
+      // properties is treated as another instance: a Map with the prototype of a class arrives as a plain object.
+      if (prototype !== this.lastClass) return undefined;
       const keys = keysOf(object);
-      if (keys.length > 0) return this.instance(object, prototype, keys, from);
+      return keys.length > 0 && !isShadowed(keys, prototype) ? keys : undefined;
     }
-    return this.other(object, prototype, from);
+    const keys = keysOf(object);
+    const { kinds } = this.access;
+    if (prototype === null && kinds.isModuleNamespace(object)) {
+      throw this.refuse(object, "it is the namespace of a module");
+    }
+    if (keys.length === 0) {
+      if (!kinds.isOrdinary(object)) return undefined;
+      this.refuseIterable(object);
+    } else if (keys[0] === "0" && kinds.isArguments(object)) {
+      throw this.refuse(object, "it is the arguments object of a function");
+    }
+    return keys;
   }
 
   /** Writes a value of another kind. Throws DataCloneError if nobody knows its kind. */
@@ -255,23 +282,6 @@ export class Encoder extends Scratch {
       if (end >= 0) return end;
     }
     throw this.refuse(value, typeof value === "function" ? NO_FUNCTIONS : NO_FEATURE);
-  }
-
-  #plain(object: Record<string, unknown>, prototype: object | null, from: number): number {
-    const keys = keysOf(object);
-    const { kinds } = this.access;
-    if (prototype === null && kinds.isModuleNamespace(object)) {
-      throw this.refuse(object, "it is the namespace of a module");
-    }
-    if (keys.length === 0) {
-      if (!kinds.isOrdinary(object)) return this.other(object, prototype, from);
-      this.refuseIterable(object);
-      return this.header(KEYED, 0, from);
-    }
-    if (keys[0] === "0" && kinds.isArguments(object)) {
-      throw this.refuse(object, "it is the arguments object of a function");
-    }
-    return this.properties(object, keys, from);
   }
 
   /** An async iterable that is an argument, or the result, is sent as a stream instead of being cloned. */
@@ -288,13 +298,14 @@ export class Encoder extends Scratch {
     keys: readonly string[],
     at: number,
   ): number {
-    for (const key of keys) if (key in prototype) return this.keyed(object, keys, at);
-    return this.properties(object, keys, at);
+    return isShadowed(keys, prototype)
+      ? this.keyed(object, keys, at)
+      : this.properties(object, keys, at);
   }
 
   /** Writes the properties `keys` of an object as those of a plain one. */
   properties(object: Record<string, unknown>, keys: readonly string[], from: number): number {
-    const keyList = this.options.keyLists?.find(keys);
+    const keyList = keys.length === 0 ? undefined : this.options.keyLists?.find(keys);
     if (keyList === undefined) return this.keyed(object, keys, from);
     const gone = this.#gone;
     const end = keyList.write(this, object, this.header(OBJECT, keyList.id, from));

@@ -33,7 +33,7 @@ describe("the first call by name", () => {
     ["mirror", [{ x: 1, y: 2 }], { x: 2, y: 1 }],
     ["norm", [{ x: 3, y: 4 }], 5],
     ["patient", [10_000], "too late"],
-    ["patient", [0], "in time"],
+    ["unhurried", [], "in time"],
   ])("of %s with %o settles once, as its task wants it", async (name, args, result) => {
     const pool = modulePool();
     const call = pool.call as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
