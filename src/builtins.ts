@@ -42,7 +42,6 @@ const NAMES = [
   "WeakMap",
   "WeakRef",
   "WeakSet",
-  "performance",
   "queueMicrotask",
   "setTimeout",
   "structuredClone",
@@ -87,7 +86,6 @@ export const URL: Global["URL"] = taken.URL;
 export const WeakMap: Global["WeakMap"] = taken.WeakMap;
 export const WeakRef: Global["WeakRef"] = taken.WeakRef;
 export const WeakSet: Global["WeakSet"] = taken.WeakSet;
-export const performance: Global["performance"] = taken.performance;
 export const queueMicrotask: Global["queueMicrotask"] = taken.queueMicrotask;
 export const setTimeout: Global["setTimeout"] = taken.setTimeout;
 export const structuredClone: Global["structuredClone"] = taken.structuredClone;

@@ -8,7 +8,7 @@ import { inspectFrom } from "./node-api/array-keys.ts";
 import { process } from "./node-api/process.ts";
 import { refusingMarked } from "./node-api/uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./node-api/values.ts";
-import { createRuntime } from "./node-api/common.ts";
+import { createRuntime, performanceClock } from "./node-api/common.ts";
 import { threads } from "./node-api/threads.ts";
 
 /** Whether a file may be read without a question to the user. */
@@ -17,6 +17,7 @@ const canRead = (path: URL): boolean =>
 
 export function createDenoRuntime(): Runtime {
   return createRuntime({
+    ...performanceClock(),
     bytes: { isUntransferable: threads().isMarkedAsUntransferable },
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),

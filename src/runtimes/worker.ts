@@ -1,6 +1,5 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
-import { Buffer } from "node:buffer";
-import { process } from "./node-api/process.ts";
+import { Buffer, process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
 import { type HostPort, listen } from "./node-api/host-port.ts";
 import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";

@@ -2,7 +2,7 @@
  * The setup module of pools with tasks that get an abort toolkit, or with the option `worker.bootstrap`, whose function it runs
  * in each worker.
  */
-import { AbortSignal, performance } from "../../builtins.ts";
+import { AbortSignal } from "../../builtins.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, workerInfo } from "../../mod.ts";
 import { runtimeName } from "./place.ts";

@@ -1,9 +1,10 @@
 /** The class `Piscina`, with the API of version 5.3 on heddle's workers. */
-import { performance, Promise, TypeError } from "../../builtins.ts";
+import { Promise, TypeError } from "../../builtins.ts";
 import { workerRealm } from "../../realm/worker-realm.ts";
 import {
   availableParallelism,
   EventEmitterAsyncResource,
+  now,
   threadData,
 } from "../../runtimes/node-api/piscina.ts";
 import type { HistogramSummary } from "./histogram.ts";
@@ -179,7 +180,7 @@ export class Piscina<Value = any, Result = any> extends EventEmitterAsyncResourc
 
   /** Milliseconds since the pool was created. */
   get duration(): number {
-    return performance.now() - this.#pool.startMs;
+    return now() - this.#pool.startMs;
   }
 
   /** Whether all workers have all tasks that they take at once, or the queue is full. */

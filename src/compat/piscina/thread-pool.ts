@@ -1,5 +1,5 @@
 /** The tasks and workers of a `Piscina`: which wait, which run where, and when a worker starts or ends. */
-import { AbortController, performance, Promise, queueMicrotask, Set } from "../../builtins.ts";
+import { AbortController, Promise, queueMicrotask, Set } from "../../builtins.ts";
 import { type Balancer, leastBusy, type PiscinaWorker, workerSymbol } from "./balancer.ts";
 import {
   AbortError,
@@ -13,10 +13,8 @@ import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { TaskQueue } from "./queues.ts";
 import { type AnySignal, PoolTask, type QueuedTask } from "./task.ts";
-import { fileURLToPath, startTimer } from "../../runtimes/node-api/piscina.ts";
+import { fileURLToPath, now, startTimer } from "../../runtimes/node-api/piscina.ts";
 import { PoolWorker } from "./worker.ts";
-
-const now = performance.now.bind(performance);
 
 export type Emit = (name: string, detail?: unknown) => void;
 

@@ -5,7 +5,7 @@
  * The time in which the page was frozen does not count here. Otherwise the limits of all calls in flight would be
  * over when it thaws. A page that is only hidden is not frozen: its workers run on, and so does this clock.
  */
-import { MessageChannel, performance, queueMicrotask } from "../../builtins.ts";
+import { MessageChannel, queueMicrotask } from "../../builtins.ts";
 import type { Timer } from "../runtime.ts";
 
 const { setTimeout, clearTimeout, setInterval } = globalThis as unknown as {
@@ -14,6 +14,7 @@ const { setTimeout, clearTimeout, setInterval } = globalThis as unknown as {
   readonly clearTimeout: (timer: number) => void;
 };
 
+const { performance } = globalThis;
 const precise = performance.now.bind(performance);
 let frozenMs = 0;
 let frozenAtMs: number | undefined;

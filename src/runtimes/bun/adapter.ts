@@ -10,7 +10,7 @@ import {
   type Written,
 } from "../runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../node-api/values.ts";
-import { createRuntime } from "../node-api/common.ts";
+import { createRuntime, performanceClock } from "../node-api/common.ts";
 import { threads } from "../node-api/threads.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
@@ -23,6 +23,7 @@ const { keys: keysOf } = Object;
 
 export function createBunRuntime(): Runtime {
   return createRuntime({
+    ...performanceClock(),
     // As `availableParallelism`, which reads the global at every call.
     cores: Math.max(1, navigator.hardwareConcurrency),
     losesAsyncWakes: true,

@@ -2,9 +2,8 @@
  * Bundles of `bun build` with source maps. Bun shows the sources of such a bundle on stacks and not the bundle, also to
  * `prepareStackTrace` (1.4).
  */
-import { Buffer } from "node:buffer";
 import { JSON, Map } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { Buffer, process } from "../node-api/process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";

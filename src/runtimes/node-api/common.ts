@@ -5,16 +5,13 @@
  * Clock and timers are captured here, at import, so that fake timers in a user's tests neither stop
  * a pool nor see its timers.
  */
-import { Date, lazy, performance, Promise, URL } from "../../builtins.ts";
-import * as timers from "node:timers";
-import { isPromise } from "node:util/types";
-import { process } from "./process.ts";
+import { Date, lazy, Promise, URL } from "../../builtins.ts";
+import { process, timers, types } from "./process.ts";
 import { bundleMark, createChannel, openPort } from "./threads.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type { AsyncContext, CodecAccess, Runtime, Timer, TracingChannel } from "../runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;
-const now: () => number = performance.now.bind(performance);
 const { now: coarseNow } = Date;
 const settled: Promise<void> = Promise.resolve();
 /** Not looked up at each use, since zone.js replaces it. */
@@ -33,8 +30,16 @@ const timerOf = (handle: NodeJS.Timeout): Timer => ({
 export const startTimeout = (callback: () => void, delayMs: number): Timer =>
   timerOf(setTimeout(callback, delayMs));
 
+type Clock = Pick<Runtime, "now" | "originMs">;
+
+export function performanceClock(): Clock {
+  const { performance } = globalThis;
+  return { now: performance.now.bind(performance), originMs: performance.timeOrigin };
+}
+
 /** Members that the adapters add or replace. */
 export type RuntimeSpecifics =
+  & Clock
   & Partial<Omit<Runtime, keyof CodecAccess>>
   & { readonly bytes: Pick<CodecAccess["bytes"], "isUntransferable"> }
   & Partial<Pick<CodecAccess, keyof FileAccess>>
@@ -87,16 +92,14 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
     },
     sharesMemory: true,
     blocks: true,
-    now,
     coarseNow,
-    originMs: performance.timeOrigin,
     pause: (Atomics as { pause?: () => void }).pause ?? (() => {}),
     // Costs 23 ns; `queueMicrotask` costs 122 on Node 22.
     microtask: (callback) => void then.call(settled, callback),
     macrotask: setImmediate,
     turnsPerYield: 1,
     losesAsyncWakes: false,
-    isPromise,
+    isPromise: types.isPromise,
     createContext,
     bindContext: () =>
       process.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot() as ReturnType<

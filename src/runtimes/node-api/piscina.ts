@@ -2,9 +2,12 @@
 import { availableParallelism } from "node:os";
 import { EventEmitterAsyncResource } from "node:events";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { performanceClock } from "./common.ts";
 import { process } from "./process.ts";
 
 export { availableParallelism, EventEmitterAsyncResource, fileURLToPath, pathToFileURL };
+
+export const { now } = performanceClock();
 
 const { setTimeout, clearTimeout } = globalThis;
 

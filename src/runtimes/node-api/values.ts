@@ -3,10 +3,8 @@
  * objects. These are Node's implementations; Deno and Bun replace some.
  */
 import { Set, TextDecoder, TextEncoder } from "../../builtins.ts";
-import { Buffer } from "node:buffer";
-import * as types from "node:util/types";
 import { inspectFrom } from "./array-keys.ts";
-import { process } from "./process.ts";
+import { Buffer, process, types } from "./process.ts";
 import {
   type ByteAccess,
   LATIN1,

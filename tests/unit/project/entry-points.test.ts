@@ -117,7 +117,7 @@ test("only `struct()` loads the code for structs", () => {
   expect(loadedBy("features/values/structs/codec/schema.ts")).toContain(
     "features/values/structs/codec/compile.ts",
   );
-  const code = /struct\/(?:compile|plan|scalars|schema|struct-codec|views)/;
+  const code = /structs\/codec\/(?:compile|plan|scalars|schema|struct-codec|views)/;
   for (const entry of ["mod-worker.ts", "features/create-pool.ts"]) {
     const loaded = [...loadedBy(entry)];
     expect(loaded).toContain("codec/decoder.ts");
@@ -125,14 +125,10 @@ test("only `struct()` loads the code for structs", () => {
   }
 });
 
-test("no module loads rarely used builtins eagerly", () => {
+test("no module imports a builtin of Node: each import costs a start 0.2 ms or more", () => {
   const loaded = [...loadedBy("mod.ts"), ...loadedBy("mod-worker.ts")];
   const builtins = loaded.flatMap((path) =>
     [...read(`src/${path}`).matchAll(/^import (?!type)[^;]*"(node:[^"]+)"/gm)].map((m) => m[1]!)
   );
-  expect([...new Set(builtins)].sort()).toEqual([
-    "node:buffer",
-    "node:timers",
-    "node:util/types",
-  ]);
+  expect(builtins).toEqual([]);
 });
