@@ -15,6 +15,7 @@ import {
   type Plugin,
   rolldown,
 } from "rolldown";
+import { plainMembers } from "./plain-members.ts";
 import { shrink } from "./shrink.ts";
 
 const root: string = fileURLToPath(new URL("../", import.meta.url));
@@ -259,6 +260,6 @@ export async function buildModules(
   for (const [name, code] of files) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, finish(await shrink(name, code)));
+    writeFileSync(path, finish(await shrink(name, plainMembers(code))));
   }
 }
