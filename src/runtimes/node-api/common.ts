@@ -32,6 +32,18 @@ export const startTimeout = (callback: () => void, delayMs: number): Timer =>
 
 type Clock = Pick<Runtime, "now" | "originMs">;
 
+const { hrtime } = process;
+
+/** That of Node, which all threads share. For `performance` Node loads seven modules (0.8 ms), and it is slower. */
+export const systemClock: Clock = {
+  now: () => {
+    const time = hrtime();
+    return time[0] * 1e3 + time[1] / 1e6;
+  },
+  originMs: 0,
+};
+
+/** That of Deno and Bun. */
 export function performanceClock(): Clock {
   const { performance } = globalThis;
   return { now: performance.now.bind(performance), originMs: performance.timeOrigin };

@@ -7,7 +7,7 @@ import { process } from "./process.ts";
 
 export { availableParallelism, EventEmitterAsyncResource, fileURLToPath, pathToFileURL };
 
-export const { now } = performanceClock();
+export const now: () => number = performanceClock().now;
 
 const { setTimeout, clearTimeout } = globalThis;
 

@@ -10,7 +10,8 @@ export const process: NodeJS.Process = globalThis.process;
  * Modules that every thread needs, without `import`: for that, Node makes a module with all their names, which loads what these
  * give lazily (0.2 ms each).
  */
-export const { Buffer } = process.getBuiltinModule("node:buffer");
+export const Buffer: typeof import("node:buffer").Buffer =
+  process.getBuiltinModule("node:buffer").Buffer;
 export const timers: typeof import("node:timers") = process.getBuiltinModule("node:timers");
 export const types: typeof import("node:util/types") = process.getBuiltinModule("node:util/types");
 
