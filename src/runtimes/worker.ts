@@ -1,5 +1,6 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
-import { Buffer, process } from "./node-api/process.ts";
+import { Buffer } from "./node-api/builtins.ts";
+import { process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
 import { type HostPort, listen } from "./node-api/host-port.ts";
 import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";

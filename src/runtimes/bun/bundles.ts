@@ -3,7 +3,7 @@
  * `prepareStackTrace` (1.4).
  */
 import { JSON, Map } from "../../builtins.ts";
-import { Buffer, process } from "../node-api/process.ts";
+import { process } from "../node-api/process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";
@@ -40,7 +40,7 @@ function findBundle(source: string): string {
 
 function isBundle(file: string): boolean {
   const { closeSync, openSync, readSync } = process.getBuiltinModule("node:fs");
-  const bytes = Buffer.alloc(MARK.length);
+  const bytes = process.getBuiltinModule("node:buffer").Buffer.alloc(MARK.length);
   try {
     const descriptor = openSync(file, "r");
     readSync(descriptor, bytes);
@@ -59,6 +59,7 @@ function sourcesOf(bundle: string): readonly string[] {
 }
 
 function readSources(bundle: string): readonly string[] {
+  const { Buffer } = process.getBuiltinModule("node:buffer");
   const { readFileSync } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   try {

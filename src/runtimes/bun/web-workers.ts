@@ -5,7 +5,8 @@
  * host's streams, for programs that have replaced their `write`: such a worker posts its output.
  */
 import { Error, Promise } from "../../builtins.ts";
-import { Buffer, outputsOf, process } from "../node-api/process.ts";
+import { Buffer } from "../node-api/builtins.ts";
+import { outputsOf, process } from "../node-api/process.ts";
 import type { HostRuntime } from "../runtime.ts";
 import { dataOf } from "../node-api/threads.ts";
 import type { CaptureMessage, OutputMessage } from "../worker.ts";

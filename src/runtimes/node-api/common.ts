@@ -6,7 +6,8 @@
  * a pool nor see its timers.
  */
 import { Date, lazy, Promise, URL } from "../../builtins.ts";
-import { process, timers, types } from "./process.ts";
+import { timers, types } from "./builtins.ts";
+import { process } from "./process.ts";
 import { bundleMark, createChannel, openPort } from "./threads.ts";
 import { byteAccess, objectKinds, textAccess } from "./values.ts";
 import type { AsyncContext, CodecAccess, Runtime, Timer, TracingChannel } from "../runtime.ts";

@@ -6,15 +6,6 @@ import type { OutputName } from "../runtime.ts";
  */
 export const process: NodeJS.Process = globalThis.process;
 
-/**
- * Modules that every thread needs, without `import`: for that, Node makes a module with all their names, which loads what these
- * give lazily (0.2 ms each).
- */
-export const Buffer: typeof import("node:buffer").Buffer =
-  process.getBuiltinModule("node:buffer").Buffer;
-export const timers: typeof import("node:timers") = process.getBuiltinModule("node:timers");
-export const types: typeof import("node:util/types") = process.getBuiltinModule("node:util/types");
-
 /** The streams of the process of which `isOne` is true: tools that capture output replace their `write`. */
 export function outputsOf(isOne: (stream: object) => boolean): readonly OutputName[] {
   return (["stdout", "stderr"] as const).filter((name) => isOne(process[name]));

@@ -7,7 +7,8 @@
  * to load, so marks are not seen.
  */
 import { WeakSet } from "../../builtins.ts";
-import { process, types } from "./process.ts";
+import { types } from "./builtins.ts";
+import { process } from "./process.ts";
 import type { ObjectKinds } from "../runtime.ts";
 
 type Mark = (value: object) => void;

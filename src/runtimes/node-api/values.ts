@@ -4,7 +4,8 @@
  */
 import { Set, TextDecoder, TextEncoder } from "../../builtins.ts";
 import { inspectFrom } from "./array-keys.ts";
-import { Buffer, process, types } from "./process.ts";
+import { Buffer, types } from "./builtins.ts";
+import { process } from "./process.ts";
 import {
   type ByteAccess,
   LATIN1,
