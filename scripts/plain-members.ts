@@ -2,6 +2,9 @@
  * Makes private members of classes plain properties, and sets fields in the constructor, in the files that runtimes load. For fields
  * that a class declares, engines make one function more, which runs before the constructor: a fifth of all functions of a start.
  * Only in the folders of the kernel, whose objects programs do not get: others keep their members private.
+ *
+ * A declared field is defined, and these are assigned, which meets setters and read-only properties of the prototypes. So the
+ * prototypes of these classes inherit nothing.
  */
 import { parseAst } from "rolldown/parseAst";
 
@@ -48,7 +51,12 @@ function namesIn(node: Node, names: Set<string> = new Set()): Set<string> {
 
 /** The names that the text of a function declares. */
 function declaredIn(node: Node, names: Set<string>): Set<string> {
-  if (node.type === "VariableDeclarator") namesIn(node["id"] as Node, names);
+  const declared = node.type === "VariableDeclarator" || node.type === "FunctionDeclaration"
+    ? node["id"]
+    : node.type === "CatchClause"
+    ? node["param"]
+    : null;
+  if (isNode(declared)) namesIn(declared, names);
   for (const child of childrenOf(node)) declaredIn(child, names);
   return names;
 }
@@ -71,6 +79,20 @@ function setIn(body: Node | undefined): Set<string> {
   return set;
 }
 
+/** The classes that a statement declares, by their names. */
+function classesIn(
+  statement: Node,
+): readonly { readonly owner: Node; readonly name: string }[] {
+  const declaration = (statement["declaration"] ?? statement) as Node;
+  const declared = declaration.type === "VariableDeclaration"
+    ? (declaration["declarations"] as readonly Node[]).map(({ id, init }) => [id, init])
+    : [[declaration["id"], declaration]];
+  type Declared = readonly (readonly [Node & { readonly name: string }, Node | null])[];
+  return (declared as unknown as Declared)
+    .filter(([, owner]) => owner?.type === "ClassDeclaration" || owner?.type === "ClassExpression")
+    .map(([{ name }, owner]) => ({ owner: owner!, name }));
+}
+
 /** Short names for the private members of a class: `_0`, `_1`. None if it keeps them. */
 function plainNames(members: readonly Member[], isChanged: boolean): Names {
   const own = new Set(
@@ -79,11 +101,33 @@ function plainNames(members: readonly Member[], isChanged: boolean): Names {
   return new Map([...own].map((name, index) => [name, isChanged ? `_${index}` : `#${name}`]));
 }
 
-/** `code`, whose classes of the kernel have plain members. Throws if that would change what one of them does. */
+/** Puts a class on its own. No source declares this name at its top. */
+const ALONE = "alone";
+const HELPER = `function ${ALONE}({ prototype }) { Object.setPrototypeOf(prototype, null); }\n`;
+
+/** Throws for what these classes could not do any more. */
+function checkMembers(members: readonly Member[], code: string): void {
+  for (const { key, start, end, ...member } of members) {
+    const isField = member.type === "PropertyDefinition" && member["static"] !== true;
+    const isTaken = key?.type === "Identifier" && /^_\d/.test(key.name);
+    if (isTaken || (isField && member["computed"] === true)) {
+      throw new Error(`A class of the kernel cannot have this member: ${code.slice(start, end)}`);
+    }
+  }
+}
+
+/** `code`, whose classes of the kernel have plain members. Throws for fields that read what their constructor declares. */
 export function plainMembers(code: string): string {
   const sources = [...code.matchAll(SOURCE)].map(({ 1: path = "", index }) => ({ path, index }));
-  const isOfKernel = ({ start }: Node): boolean =>
-    KERNEL.test(sources.findLast(({ index }) => index < start)?.path ?? "");
+  const program = parseAst(code) as unknown as Node & { readonly body: readonly Node[] };
+  /** Those that the file declares at its top, by which there is a name for each. */
+  const changed = new Map<Node, string>();
+  for (const statement of program.body) {
+    const path = sources.findLast(({ index }) => index < statement.start)?.path ?? "";
+    for (const { owner, name } of KERNEL.test(path) ? classesIn(statement) : []) {
+      if (owner["superClass"] === null) changed.set(owner, name);
+    }
+  }
 
   /** What is put behind the brace that opens a node. */
   const openings = new Map<Node, string>();
@@ -96,12 +140,24 @@ export function plainMembers(code: string): string {
       const after = /\w/.test(code[node.start - 1]!) ? " " : ""; // `async#run`
       return after + (own.find((names) => names.has(name))?.get(name) ?? `#${name}`);
     }
+    const isBrandCheck = node.type === "BinaryExpression" &&
+      (node["left"] as Node).type === "PrivateIdentifier";
+    if (isBrandCheck && render(node["left"] as Node, own).trim().startsWith("_")) {
+      throw new Error(
+        `A class of the kernel cannot ask for a private member: ${
+          code.slice(node.start, node.end)
+        }`,
+      );
+    }
     let known = own;
     if (node.type === "ClassDeclaration" || node.type === "ClassExpression") {
       const { body: members } = node["body"] as { readonly body: readonly Member[] };
-      const isChanged = node["superClass"] === null && isOfKernel(node);
+      const isChanged = changed.has(node);
       known = [plainNames(members, isChanged), ...own];
-      if (isChanged) moveFields(node, members, known);
+      if (isChanged) {
+        checkMembers(members, code);
+        moveFields(node, members, known);
+      }
     }
     const opening = openings.get(node);
     let at = node.start + (opening === undefined ? 0 : 1);
@@ -111,6 +167,10 @@ export function plainMembers(code: string): string {
       text += code.slice(at, child.start);
       if (!dropped.has(child)) text += render(child, known);
       at = child.end;
+      if (node !== program) continue;
+      for (const { owner, name } of classesIn(child)) {
+        if (changed.has(owner)) text += `\n${ALONE}(${name});`;
+      }
     }
     return text + code.slice(at, node.end);
   };
@@ -146,5 +206,5 @@ export function plainMembers(code: string): string {
     }
   };
 
-  return render(parseAst(code) as unknown as Node, []);
+  return (changed.size > 0 ? HELPER : "") + render(program, []);
 }

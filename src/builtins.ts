@@ -8,6 +8,9 @@
  * which heddle creates for the program's own server.
  */
 
+/** What is thrown on older runtimes, when heddle is loaded. */
+export const TOO_OLD = "heddle needs Node 22.18, Deno 2.9 or Bun 1.4.";
+
 type Global = typeof globalThis;
 type Taken = Pick<Global, (typeof NAMES)[number]>;
 

@@ -226,9 +226,10 @@ export class Encoder extends Scratch {
       const prototype = getPrototypeOf(value) as object | null;
       const object = value as Record<string, unknown>;
       const keys = this.#keysOf(object, prototype);
-      end = keys === undefined
-        ? this.other(object, prototype, from)
-        : this.properties(object, keys, from);
+      if (keys === undefined) end = this.other(object, prototype, from);
+      else if (prototype === this.lastClass && isShadowed(keys, prototype!)) {
+        end = this.keyed(object, keys, from);
+      } else end = this.properties(object, keys, from);
     }
     this.depth--;
     seen.current = current;
@@ -256,7 +257,7 @@ export class Encoder extends Scratch {
       // properties is treated as another instance: a Map with the prototype of a class arrives as a plain object.
       if (prototype !== this.lastClass) return undefined;
       const keys = keysOf(object);
-      return keys.length > 0 && !isShadowed(keys, prototype) ? keys : undefined;
+      return keys.length > 0 ? keys : undefined;
     }
     const keys = keysOf(object);
     const { kinds } = this.access;

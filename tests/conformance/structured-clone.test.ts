@@ -1081,6 +1081,18 @@ describe("size and depth", () => {
     });
   }
 
+  test("instances of classes 1,000 levels deep arrive, also those whose keys are names of methods", async () => {
+    class Box {}
+    for (const key of ["other", "shadowed"]) {
+      Object.defineProperty(Box.prototype, "shadowed", { value: 1, writable: true });
+      const around = (inner: unknown): object => Object.assign(new Box(), { inner, [key]: 2 });
+      let arrived = await commonPool().call.echo(nest(1000, around)) as { inner?: unknown };
+      let depth = 0;
+      for (; arrived.inner !== undefined; depth++) arrived = arrived.inner as { inner?: unknown };
+      expect(depth).toBe(1000);
+    }
+  });
+
   test("a result 300,000 levels deep arrives or is refused", async () => {
     const pool = testPool();
     const outcome = await pool.call.nest(300_000).then(() => "HEDDLE_", (error) => error.code);

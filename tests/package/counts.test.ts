@@ -31,10 +31,10 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 357_500, workerBytes: 152_500 };
+const BYTES = { hostBytes: 359_000, workerBytes: 153_000 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 197_500, workerBytes: 112_500 };
+const CORE_BYTES = { hostBytes: 199_000, workerBytes: 113_000 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
   number: { host: 313, second: 26, shutdown: 38, worker: 160, ...BYTES },
   object: { host: 393, second: 26, shutdown: 38, worker: 242, ...BYTES },

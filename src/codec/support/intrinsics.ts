@@ -3,14 +3,14 @@
  * changed prototype can run code or fake their result.
  */
 
-import { Error } from "../../builtins.ts";
+import { Error, TOO_OLD } from "../../builtins.ts";
 
 type Getter<Value> = (this: unknown) => Value;
 
 /** The getter behind `prototype[key]`, to be called on any object. Throws on runtimes that are too old to have it. */
 export function getterOf<Value>(prototype: object, key: PropertyKey): Getter<Value> {
   const getter = Object.getOwnPropertyDescriptor(prototype, key)?.get;
-  if (getter === undefined) throw new Error("heddle needs Node 22.18, Deno 2.9 or Bun 1.4.");
+  if (getter === undefined) throw new Error(TOO_OLD);
   return getter as Getter<Value>;
 }
 

@@ -10,7 +10,7 @@ export interface PiscinaTask {
   readonly filename: string;
   /** The export that is its function. */
   readonly name: string;
-  /** When it was made, by the clock of the runtime. */
+  /** When it was made, by `performance.now()`. */
   readonly created: number;
   /** Whether it has a signal. */
   readonly isAbortable: boolean;

@@ -23,7 +23,7 @@ export class PoolTask {
   readonly name: string;
   readonly signal: AnySignal | null;
   readonly transferList: readonly unknown[];
-  /** By the clock of the runtime; 0: no worker has it. */
+  /** By `performance.now()`; 0: no worker has it. */
   readonly created: number;
   started = 0;
   /** Its argument, under Piscina's name: queues read it. */

@@ -35,7 +35,7 @@ type Clock = Pick<Runtime, "now" | "originMs">;
 
 const { hrtime } = process;
 
-/** That of Node, which all threads share. For `performance` Node loads seven modules (0.8 ms), and it is slower. */
+/** That of Node, which all threads share. For `performance` Node loads seven modules (0.8 ms). */
 export const systemClock: Clock = {
   now: () => {
     const time = hrtime();

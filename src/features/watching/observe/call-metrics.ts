@@ -9,7 +9,8 @@
  *   SLOTS * STAMP_BYTES     two histograms of each task: wait, run (log-histogram.ts)
  *
  * A stamp is written before its call is published in the ring, and read by the worker after that; `begun` and `run` before
- * the response, and read after it. Calls in slots from SLOTS on are not measured. Times are milliseconds since the epoch.
+ * the response, and read after it. Calls in slots from SLOTS on are not measured. Times are milliseconds of a clock
+ * that all threads share.
  */
 import { HISTOGRAM_WORDS, LogHistogram } from "./log-histogram.ts";
 import { PER_US } from "../../../metering/task-timings.ts";
