@@ -13,12 +13,18 @@ const modulePool = (options: PoolOptions = { threads: 1 }): Pool<Tasks> =>
 const turn = (): Promise<void> => Promise.resolve().then(() => {});
 
 test("the first call is sent before the worker is ready, and those behind it wait", async () => {
-  for (const pool of [modulePool(), testPool({ threads: 1 })]) {
-    const echo = "echo" in pool.call ? pool.call.echo : pool.call.later;
-    const calls = [echo(1), echo(2), echo(3)];
-    await turn();
-    expect(pool.stats()).toMatchObject({ ready: 0, inFlight: 3, queued: 2 });
-    expect(await Promise.all(calls)).toEqual([1, 2, 3]);
+  for (const create of [modulePool, () => testPool({ threads: 1 })]) {
+    // On a busy machine a worker may be ready within the turn.
+    for (let isSeen = false; !isSeen;) {
+      const pool = create();
+      const echo = "echo" in pool.call ? pool.call.echo : pool.call.later;
+      const calls = [echo(1), echo(2), echo(3)];
+      await turn();
+      const stats = pool.stats();
+      isSeen = stats.ready === 0;
+      if (isSeen) expect(stats).toMatchObject({ inFlight: 3, queued: 2 });
+      expect(await Promise.all(calls)).toEqual([1, 2, 3]);
+    }
   }
 });
 
