@@ -15,7 +15,7 @@ import {
   type Plugin,
   rolldown,
 } from "rolldown";
-import { plainMembers } from "./plain-members.ts";
+import { kernelClasses, plainMembers } from "./plain-members.ts";
 import { shrink } from "./shrink.ts";
 
 const root: string = fileURLToPath(new URL("../", import.meta.url));
@@ -142,7 +142,12 @@ async function bundle(
   });
   const { output } = await built.generate({ format: "esm", ...settings(input) });
   await built.close();
-  return new Map(output.map((file) => [file.fileName, (file as OutputChunk).code]));
+  return new Map(
+    (output as OutputChunk[]).map(({ fileName, code, modules }) => [
+      fileName,
+      plainMembers(code, kernelClasses(modules)),
+    ]),
+  );
 }
 
 /** `a as b, c` by the names after `as`. */
@@ -260,6 +265,6 @@ export async function buildModules(
   for (const [name, code] of files) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, finish(await shrink(name, plainMembers(code))));
+    writeFileSync(path, finish(await shrink(name, code)));
   }
 }

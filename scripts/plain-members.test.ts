@@ -1,8 +1,9 @@
 /** Classes of the kernel without private members and fields: they do what they did, and others stay as they are. */
 import { expect, test } from "vitest";
-import { plainMembers } from "./plain-members.ts";
+import { kernelClasses, plainMembers } from "./plain-members.ts";
 
-const inFile = (path: string, code: string): string => plainMembers(`// ${path}\n${code}`);
+const inFile = (path: string, code: string): string =>
+  plainMembers(code, kernelClasses({ [`/project/${path}`]: { code } }));
 const kernel = (code: string): string => inFile("src/ring/one.ts", code);
 
 /** The value of the variable `result` of a script. */
@@ -59,7 +60,19 @@ test.each([
   ["src/ring/one.ts", "class A extends EventTarget { #a = 1; b = 2; }"],
   ["src/ring/one.ts", "const make = () => class A { #a = 1; b = 2; };"],
 ])("in %s, %s stays as it is", (path, code) => {
-  expect(inFile(path, code)).toBe(`// ${path}\n${code}`);
+  expect(inFile(path, code)).toBe(code);
+});
+
+test("a class is of the module that declares it, whatever stands before it", () => {
+  const [own, other] = ["class A { #a = 1; }", "class B { #b = 1; }"];
+  const modules = {
+    "/project/src/features/b.ts": { code: other },
+    "/project/src/ring/a.ts": { code: own },
+  };
+  const code = plainMembers(`${own}\n${other}`, kernelClasses(modules));
+  expect(code).toContain("alone(A);");
+  expect(code).toContain(other);
+  expect(() => plainMembers(other, kernelClasses(modules))).toThrow("The file has no class A.");
 });
 
 test("static members stay static", () => {

@@ -8,11 +8,23 @@
  */
 import { parseAst } from "rolldown/parseAst";
 
-/** Sources whose classes are changed, as rolldown names them. */
+/** Sources whose classes are changed. */
 const KERNEL =
-  /^src\/(?:codec|host|lane|memory|metering|ring|sync|worker|api\/(?:calls|tasks|pool\/pool-core))\b/;
-/** The comment before the text of a source. */
-const SOURCE = /^\/\/ (src\/\S+)$/gm;
+  /\/src\/(?:codec|host|lane|memory|metering|ring|sync|worker|api\/(?:calls|tasks|pool\/pool-core))\b/;
+/** A class at the top of a module, as rolldown writes it. */
+const CLASS = /^(?:(?:var|let|const) ([\w$]+) = )?class(?: ([\w$]+))?/gm;
+
+/** The names of the classes of the kernel in a file, by the modules that it is made of. */
+export function kernelClasses(
+  modules: Readonly<Record<string, { readonly code: string | null }>>,
+): Set<string> {
+  const classes = new Set<string>();
+  for (const [path, { code }] of Object.entries(modules)) {
+    if (!KERNEL.test(path)) continue;
+    for (const [, variable, own] of (code ?? "").matchAll(CLASS)) classes.add((variable ?? own)!);
+  }
+  return classes;
+}
 
 interface Node {
   readonly type: string;
@@ -116,18 +128,19 @@ function checkMembers(members: readonly Member[], code: string): void {
   }
 }
 
-/** `code`, whose classes of the kernel have plain members. Throws for fields that read what their constructor declares. */
-export function plainMembers(code: string): string {
-  const sources = [...code.matchAll(SOURCE)].map(({ 1: path = "", index }) => ({ path, index }));
+/**
+ * `code`, whose classes of these names have plain members. Throws for those that
+ * it does not have, and for fields that read what their constructor declares.
+ */
+export function plainMembers(code: string, classes: ReadonlySet<string>): string {
   const program = parseAst(code) as unknown as Node & { readonly body: readonly Node[] };
   /** Those that the file declares at its top, by which there is a name for each. */
   const changed = new Map<Node, string>();
-  for (const statement of program.body) {
-    const path = sources.findLast(({ index }) => index < statement.start)?.path ?? "";
-    for (const { owner, name } of KERNEL.test(path) ? classesIn(statement) : []) {
-      if (owner["superClass"] === null) changed.set(owner, name);
-    }
+  const missing = new Set(classes);
+  for (const { owner, name } of program.body.flatMap(classesIn)) {
+    if (missing.delete(name) && owner["superClass"] === null) changed.set(owner, name);
   }
+  if (missing.size > 0) throw new Error(`The file has no class ${[...missing].join(", ")}.`);
 
   /** What is put behind the brace that opens a node. */
   const openings = new Map<Node, string>();

@@ -879,7 +879,7 @@ const early: Room = {
     },
     {
       file: "host/dispatch/lane-phases.ts",
-      from: "if (lanes.starting !== undefined) this.parts.requeue(lanes.starting);",
+      from: "if (lanes.starting !== undefined) this.#parts.requeue(lanes.starting);",
       to: "",
       fault: "the first call waits for its worker while another one is ready",
     },

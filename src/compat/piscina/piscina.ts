@@ -6,7 +6,7 @@ import {
   EventEmitterAsyncResource,
   now,
   threadData,
-} from "../../runtimes/node-api/piscina.ts";
+} from "../../runtimes/piscina.ts";
 import type { HistogramSummary } from "./histogram.ts";
 import { type FilledOptions, fillOptions, type PiscinaOptions } from "./options.ts";
 import { ArrayTaskQueue, FixedQueue } from "./queues.ts";

@@ -13,7 +13,7 @@ import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { TaskQueue } from "./queues.ts";
 import { type AnySignal, PoolTask, type QueuedTask } from "./task.ts";
-import { fileURLToPath, now, startTimer } from "../../runtimes/node-api/piscina.ts";
+import { fileURLToPath, now, startTimer } from "../../runtimes/piscina.ts";
 import { PoolWorker } from "./worker.ts";
 
 export type Emit = (name: string, detail?: unknown) => void;

@@ -1,6 +1,6 @@
 /** Options of threads as Node takes them, made those that heddle takes: values become texts, unknown limits are dropped. */
 import type { PoolOptions, ResourceLimits } from "../../mod.ts";
-import { hasThreadLimits } from "../../runtimes/node-api/piscina.ts";
+import { hasThreadLimits } from "../../runtimes/piscina.ts";
 import type { FilledOptions } from "./options.ts";
 
 type ThreadOptions = Pick<NonNullable<PoolOptions["worker"]>, "env" | "argv" | "execArgv">;

@@ -16,7 +16,7 @@ import {
   EventEmitterAsyncResource,
   pathToFileURL,
   startTimer,
-} from "../../runtimes/node-api/piscina.ts";
+} from "../../runtimes/piscina.ts";
 import { type PiscinaWorker, workerSymbol } from "./balancer.ts";
 import { threadTermination, translated, workerExited } from "./errors.ts";
 import type { HandlerPlace } from "./in-worker/handlers.ts";

@@ -26,24 +26,22 @@ export interface EarlyStartParts {
 }
 
 export class EarlyStart {
-  // Fields with initializers cost a function at the start.
-  declare private readonly parts: EarlyStartParts;
-  declare private isOver: boolean;
+  readonly #parts: EarlyStartParts;
+  #isOver = false;
 
   constructor(parts: EarlyStartParts) {
-    this.parts = parts;
-    this.isOver = false;
+    this.#parts = parts;
   }
 
   /** Workers run something before their first call: none is sent early any more. */
   end(): void {
-    this.isOver = true;
+    this.#isOver = true;
   }
 
   /** Sends a call. False: it has to wait. */
   start(queued: QueuedCall): boolean {
-    const { inFlight, lanes: { starting, all }, sender, waiting } = this.parts;
-    if (this.isOver || starting === undefined || starting.load.sent > 0 || all.length > 0) {
+    const { inFlight, lanes: { starting, all }, sender, waiting } = this.#parts;
+    if (this.#isOver || starting === undefined || starting.load.sent > 0 || all.length > 0) {
       return false;
     }
     const { snapshot: { payload, departures }, slot, generation } = queued;
@@ -59,7 +57,7 @@ export class EarlyStart {
 
   /** The tasks are known, from a worker whose rings the host has not read yet. */
   onTasksKnown(): void {
-    const { inFlight, lanes: { starting }, requeue, waiting } = this.parts;
+    const { inFlight, lanes: { starting }, requeue, waiting } = this.#parts;
     if (starting === undefined) return;
     for (const call of inFlight.callsOf(starting.id)) {
       const { extra } = call;

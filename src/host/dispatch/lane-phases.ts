@@ -28,19 +28,19 @@ export interface LanePhasesParts {
 }
 
 export class LanePhases {
-  declare private readonly parts: LanePhasesParts; // a field with an initializer costs a function at the start
+  readonly #parts: LanePhasesParts;
 
   constructor(parts: LanePhasesParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** A worker may run any call from now on. False: it has ended, or drains. */
   open(lane: Lane): boolean {
-    const { lanes, pending, waiting } = this.parts;
+    const { lanes, pending, waiting } = this.#parts;
     if (!lanes.move(lane, "open")) return false;
     pending.isDue = true;
     // The call that another worker has got before it is ready: this one is ready.
-    if (lanes.starting !== undefined) this.parts.requeue(lanes.starting);
+    if (lanes.starting !== undefined) this.#parts.requeue(lanes.starting);
     waiting.pinned?.onOpened();
     pending.kick();
     return true;
@@ -48,7 +48,7 @@ export class LanePhases {
 
   /** A worker waits with its thread: calls that it has not begun run elsewhere, and it gets no others. */
   pause(lane: Lane): void {
-    const { lanes, pending, placement, requeue, waiting, events } = this.parts;
+    const { lanes, pending, placement, requeue, waiting, events } = this.#parts;
     lane.isBlocked = true;
     if (!lanes.move(lane, "suspended")) return;
     placement.forget(lane);
@@ -69,7 +69,7 @@ export class LanePhases {
    * the others.
    */
   drain(lane: Lane, reason: string): void {
-    const { pending, requeue } = this.parts;
+    const { pending, requeue } = this.#parts;
     if (!this.keepCalls(lane, reason)) return;
     requeue(lane);
     pending.kick();
@@ -78,7 +78,7 @@ export class LanePhases {
 
   /** The same, but it keeps the calls that it has. False: it got none before. */
   keepCalls(lane: Lane, reason: string): boolean {
-    const { lanes, pending, placement, waiting } = this.parts;
+    const { lanes, pending, placement, waiting } = this.#parts;
     placement.forget(lane);
     pending.isDue = true;
     if (!lanes.move(lane, "draining")) return false;
@@ -89,7 +89,7 @@ export class LanePhases {
 
   /** Ends the workers that drain and have answered all their calls. */
   endDrained(): void {
-    for (const lane of this.parts.lanes.findDrained()) this.end(lane, lane.endsFor!);
+    for (const lane of this.#parts.lanes.findDrained()) this.end(lane, lane.endsFor!);
   }
 
   /**
@@ -97,7 +97,7 @@ export class LanePhases {
    * an error it is stopped at once, also if it closes already: it broke the protocol or exceeded a limit.
    */
   end(lane: Lane, reason: string | Error): void {
-    const { lanes, placement, requeue } = this.parts;
+    const { lanes, placement, requeue } = this.#parts;
     const isFirst = lanes.move(lane, "closing");
     if (typeof reason === "string") {
       if (!isFirst) return;
@@ -117,7 +117,7 @@ export class LanePhases {
 
   /** The worker of a lane has ended. Returns the calls that it was running, still unsettled. */
   onGone(lane: Lane): PendingCall[] {
-    const { inFlight } = this.parts;
+    const { inFlight } = this.#parts;
     this.#settle(lane, "it ended");
     inFlight.lateRuns?.onGone(lane.id);
     return inFlight.size === 0 ? [] : inFlight.callsOf(lane.id);
@@ -128,7 +128,7 @@ export class LanePhases {
    * snapshot, which count as running.
    */
   #settle(lane: Lane, reason: string): void {
-    const { lanes, pending, placement, requeue, responses, waiting } = this.parts;
+    const { lanes, pending, placement, requeue, responses, waiting } = this.#parts;
     lanes.ignore(lane);
     placement.forget(lane);
     waiting.pinned?.onClosed(lane.id, reason);

@@ -8,6 +8,7 @@ import {
   type SharedBytes,
   type TextAccess,
 } from "../runtime.ts";
+import { writeUnits } from "../text-units.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -41,17 +42,6 @@ function textOfUnits(
     text += fromCharCode.apply(null, part as number[]);
   }
   return text;
-}
-
-function writeUnits(text: string, target: SharedBytes, start: number): number {
-  const { length } = text;
-  let seen = 0;
-  for (let unit = 0; unit < length; unit++) {
-    const code = text.charCodeAt(unit);
-    seen |= code;
-    target[start + unit] = code;
-  }
-  return seen;
 }
 
 function encodeInto(

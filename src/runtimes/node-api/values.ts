@@ -6,6 +6,7 @@ import { Set, TextDecoder, TextEncoder } from "../../builtins.ts";
 import { inspectFrom } from "./array-keys.ts";
 import { Buffer, types } from "./builtins.ts";
 import { process } from "./process.ts";
+import { writeUnits } from "../text-units.ts";
 import {
   type ByteAccess,
   LATIN1,
@@ -39,16 +40,7 @@ export const ABOVE_ONE_BYTE: RegExp = /[\u0100-\uffff]/;
 export const textAccess: TextAccess = {
   joinedTexts: 48,
   loopUnits: 24,
-  writeUnits: (text, target, start) => {
-    const { length } = text;
-    let seen = 0;
-    for (let unit = 0; unit < length; unit++) {
-      const code = text.charCodeAt(unit);
-      seen |= code;
-      target[start + unit] = code;
-    }
-    return seen;
-  },
+  writeUnits,
   writeOneByte: (text, target, start) => {
     if (ABOVE_ONE_BYTE.test(text)) return NOT_ONE_BYTE;
     latin1Write.call(target, text, start, text.length);

@@ -165,7 +165,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         ["request-errors.ts", "scope-errors.ts", "shared-errors.ts"].includes(to) ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
-      if (to === "runtimes/node-api/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
+      if (to === "runtimes/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
       else if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
         expect(COMPOSITION_ROOTS).toContain(path);
       }

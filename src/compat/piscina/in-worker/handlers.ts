@@ -1,6 +1,6 @@
 /** The functions that tasks name, in a worker: found in their modules once, and known by a number after that. */
 import { Error, Map, Promise } from "../../../builtins.ts";
-import { isExiting, requireFile } from "../../../runtimes/node-api/piscina.ts";
+import { isExiting, requireFile } from "../../../runtimes/piscina.ts";
 
 export type Handler = (task: unknown) => unknown;
 

@@ -31,7 +31,7 @@ function createLane(...before: readonly Phase[]) {
     requeue: () => log.push("requeue"),
   };
   const phases = new LanePhases(parts as unknown as LanePhasesParts);
-  return { lane, lanes, log, phases };
+  return { lane, lanes, log, parts, phases };
 }
 
 test("a lane that is paused gets no calls until it goes on", () => {
@@ -83,8 +83,8 @@ test("a lane that closes with its pool is read until it breaks the protocol", ()
 });
 
 test("a lane whose ring is damaged ends when a call in it exceeds a limit", () => {
-  const { lane, log, phases } = createLane("preparing", "open");
-  Object.assign((phases as unknown as { parts: LanePhasesParts }).parts, {
+  const { lane, log, parts, phases } = createLane("preparing", "open");
+  Object.assign(parts, {
     requeue: () => {
       throw new ProtocolError("damaged");
     },

@@ -1,8 +1,8 @@
 /**
  * Time limits of calls, by one timer for the whole pool that runs only while a call has a limit.
  *
- * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Limits never expire early, and at most about two checks late
- * (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however long the
+ * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Limits never expire
+ * early, and at most about two checks late (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however long the
  * host itself was busy. While responses wait in a worker for room in its ring, the host cannot know which calls they
  * answer. Limits of calls begun there are then suspended, for at most a second.
  */

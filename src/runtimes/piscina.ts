@@ -2,8 +2,8 @@
 import { availableParallelism } from "node:os";
 import { EventEmitterAsyncResource } from "node:events";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { performanceClock } from "./common.ts";
-import { process } from "./process.ts";
+import { performanceClock } from "./node-api/common.ts";
+import { process } from "./node-api/process.ts";
 
 export { availableParallelism, EventEmitterAsyncResource, fileURLToPath, pathToFileURL };
 
