@@ -863,7 +863,7 @@ const requests: Room = {
 };
 
 const early: Room = {
-  tests: conformance("early-start"),
+  tests: [...conformance("early-start"), "unit/host/dispatch/early-start.test.ts"],
   mutants: [
     {
       file: "protocol/start-data.ts",
