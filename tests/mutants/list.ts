@@ -202,12 +202,6 @@ const codec: Room = {
       fault: "large bigints lose their sign",
     },
     {
-      file: "codec/kinds/objects.ts",
-      from: 'if (!HEX.test(text)) throw decoder.corrupt("digits", at);',
-      to: "",
-      fault: "damaged digits become an error of another kind",
-    },
-    {
       file: "codec/kinds/text.ts",
       from: "if (writer.access.text.writeUnits(text, u8, start) > 0xff)",
       to: "if (writer.access.text.writeUnits(text, u8, start) > 0xffff)",
