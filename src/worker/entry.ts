@@ -191,10 +191,10 @@ function createRealm(core: WorkerCore): WorkerRealm {
   return realm;
 }
 
-function announceStart(outcome: StartOutcome, { start, port, post }: WorkerCore): void {
+function announceStart(outcome: StartOutcome, { start, port, post, mayWait }: WorkerCore): void {
   // For a host that blocks; a pool of tasks by name needs to know no more than that it has started.
   const isTold = outcome.heddle === "failed" || outcome.tasks !== undefined;
-  if (isTold && runtime.blocks) port.post(outcome, []);
+  if (isTold && mayWait) port.post(outcome, []);
   setLife(start, STARTED);
   post(outcome);
 }

@@ -52,6 +52,8 @@ export class WorkerCore {
   readonly gauges: GaugeWriter;
   /** Whether the thread must not wait without its event loop. */
   readonly staysInLoop: boolean;
+  /** Whether it or its host gets messages without an event loop. */
+  readonly mayWait: boolean;
   realm!: WorkerRealm;
   endpoint!: Endpoint;
 
@@ -92,6 +94,7 @@ export class WorkerCore {
     this.control = new Int32Array(lane, 0, REQUEST_RING / 4);
     this.gauges = new GaugeWriter(lane);
     this.port = runtime.openPort(payloadPort);
+    this.mayWait = runtime.blocks && this.signals === undefined;
     this.staysInLoop = site.isHost || this.signals !== undefined;
   }
 
@@ -111,7 +114,7 @@ export class WorkerCore {
    * reports and numbered messages do not allow.
    */
   notify(message: WorkerMessage, hasAttachments = false): void {
-    if (hasAttachments || this.staysInLoop || !this.runtime.blocks) return this.post(message);
+    if (hasAttachments || this.staysInLoop || !this.mayWait) return this.post(message);
     this.port.post(message, []);
     this.post({ heddle: "notice" }); // for a host in its event loop
   }

@@ -1,8 +1,6 @@
 /** Sets the links of lanes for browsers. Imported first, for its effect. */
 import { GatedConsumer } from "./gated-consumer.ts";
 import { links } from "../../../lane/links.ts";
-import { HostMirror } from "./host/host-mirror.ts";
-import { WorkerMirror } from "./worker/worker-mirror.ts";
 
 links.current = {
   takeConsumer: (ring) => ring.takeConsumer(GatedConsumer),
@@ -10,6 +8,4 @@ links.current = {
     (endpoint.rx as GatedConsumer).messages = endpoint.messages;
     port.onArrival?.(onArrival);
   },
-  createHostMirror: (options) => new HostMirror(options),
-  createWorkerMirror: (options) => new WorkerMirror(options),
 };

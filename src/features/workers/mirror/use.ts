@@ -2,7 +2,7 @@
 import { type Feature, feature } from "../../../api/pool/uses.ts";
 import { mirror as added } from "./host.ts";
 
-/** Pools in pages that share no memory with workers: the option `transport`. Only for browsers. For `createPool({ use: [mirror()] })` of `heddle/core`. */
+/** Pools that share no memory with their workers, as in pages that may not: the option `transport`. For `createPool({ use: [mirror()] })` of `heddle/core`. */
 export function mirror(): Feature<"mirror"> {
   return feature(added);
 }

@@ -50,8 +50,8 @@ const NOT_LOADED =
 const ON_HOST =
   "This task runs on the thread of its host, because no other can start (onUnavailable): it would wait for itself. Use call in place of sync.";
 
-const IN_BROWSER =
-  "In a browser a thread that waits gets no messages: it would wait for ever. Use call in place of sync.";
+const NEEDS_MEMORY =
+  "A thread that waits gets no messages in browsers and without shared memory: it would wait for ever. Use call in place of sync.";
 
 export class HostRequests {
   readonly #core: WorkerCore;
@@ -126,10 +126,10 @@ export class HostRequests {
     args: readonly unknown[],
     caller: CallId = this.#caller(),
   ): unknown {
-    const { control, replies, loop, site, runtime, endpoint } = this.#core;
+    const { control, replies, loop, site, mayWait, endpoint } = this.#core;
     if (loop === undefined) throw new InvalidArgumentError(NOT_LOADED);
     if (site.isHost) throw new DeadlockError(ON_HOST);
-    if (!runtime.blocks) throw new DeadlockError(IN_BROWSER);
+    if (!mayWait) throw new DeadlockError(NEEDS_MEMORY);
     const port = endpoint.messages;
     let seen = Atomics.load(control, ANSWERS);
     const number = this.#number++;

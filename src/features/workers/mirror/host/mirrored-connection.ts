@@ -1,12 +1,12 @@
 /** How a lane's host wakes its worker where they share no memory: by messages that bring what it has written. */
-import { links } from "../../../../lane/links.ts";
 import { MAX_SENT } from "../mirror-message.ts";
+import { HostMirror } from "./host-mirror.ts";
 import { ASYNC, KIND_MASK, SHORT } from "../../../../metering/task-timings.ts";
 import { withoutMemory } from "../mirrored-start.ts";
 import type { Connect, LaneConnection } from "../../../../host/workers/lane-connection.ts";
 
 export const connectMirrored: Connect = (handle, start, ringSizes, runtime): LaneConnection => {
-  const mirror = links.current!.createHostMirror({
+  const mirror = new HostMirror({
     memory: start.lane,
     requestCapacity: ringSizes.requests,
     loads: new Int32Array(start.taskTimings),

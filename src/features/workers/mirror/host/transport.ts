@@ -1,6 +1,5 @@
 /** The option `transport`: how calls reach workers. */
 import { InvalidArgumentError } from "../../../../errors.ts";
-import { links } from "../../../../lane/links.ts";
 import { invalid, show } from "../../../../option-checks.ts";
 
 /** How calls reach the workers of a pool: through memory that threads share, or by messages. */
@@ -20,15 +19,10 @@ export function checkTransport(
     throw invalid("transport", '"auto", "shared" or "messages"', show(given));
   }
   if (given === "shared" && !sharesMemory) throw new InvalidArgumentError(NOT_ISOLATED);
-  if (given === "messages" && links.current === undefined) {
-    throw new InvalidArgumentError(
-      'transport: "messages" is for browsers: threads share memory here.',
-    );
-  }
   const transport = given === "messages" || !sharesMemory ? "messages" : "shared";
   if (transport === "messages" && hasMetrics) {
     throw new InvalidArgumentError(
-      'metrics needs memory that threads share: a page that is cross-origin isolated, and not transport: "messages".',
+      'metrics needs memory that threads share: not transport: "messages", and in browsers a page that is cross-origin isolated.',
     );
   }
   return transport;

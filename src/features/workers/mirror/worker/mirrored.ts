@@ -1,8 +1,7 @@
 /** A worker that shares no memory with its host: what takes the place of parking and waking (`features/workers/mirror/`). */
 import { TASK_WORD } from "../../../../lane/frame.ts";
-import { links } from "../../../../lane/links.ts";
 import type { MirrorMessage } from "../mirror-message.ts";
-import type { WorkerMirror } from "./worker-mirror.ts";
+import { WorkerMirror } from "./worker-mirror.ts";
 import { KIND_MASK, LONG } from "../../../../metering/task-timings.ts";
 import { type MirrorData, withMemory } from "../mirrored-start.ts";
 import { EMPTY } from "../../../../ring/consumer.ts";
@@ -13,7 +12,7 @@ export function openMirrored(data: MirrorData, core: WorkerCore): void {
   const start = core.start = withMemory(core.start, data);
   const { post, runtime } = core;
   const loads = new Int32Array(start.taskTimings);
-  const mirror = core.signals = links.current!.createWorkerMirror({
+  const mirror = core.signals = new WorkerMirror({
     memory: start.lane,
     requestCapacity: start.requestCapacity,
     loads,
