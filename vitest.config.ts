@@ -14,7 +14,9 @@ export default defineConfig({
       ".without-test/**",
       ...(isNode ? [] : onNode),
     ],
-    setupFiles: process.env["HEDDLE_TEST_TRANSPORT"] === "messages" ? ["tests/support/kind-of-workers.ts"] : [],
+    setupFiles: process.env["HEDDLE_TEST_TRANSPORT"] === "messages"
+      ? ["tests/support/kind-of-workers.ts"]
+      : [],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Two cores, and most files start workers of their own.

@@ -6,6 +6,9 @@
 import { serve } from "./core/worker.ts";
 import { serveThread } from "./worker/entry.ts";
 
-serveThread(serve);
+serveThread(
+  serve,
+  async () => (await import("./features/workers/processes/worker/serve-process.ts")).serveProcess,
+);
 
 export { serve };

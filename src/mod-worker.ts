@@ -8,6 +8,9 @@ import { serve, serveThread } from "./worker/entry.ts";
 import { useInWorker } from "./worker/feature.ts";
 
 useInWorker(workerFeatures);
-serveThread(serve);
+serveThread(
+  serve,
+  async () => (await import("./features/workers/processes/worker/serve-process.ts")).serveProcess,
+);
 
 export { serve };

@@ -18,7 +18,7 @@ import { isStackOverflow } from "./support/stack-overflow.ts";
 useValues(ordinaryValues);
 
 export interface CodecOptions
-  extends Pick<EncoderOptions, "access" | "maxPayloadBytes" | "allowsBorrow"> {
+  extends Pick<EncoderOptions, "access" | "maxPayloadBytes" | "allowsBorrow" | "copiesOnly"> {
   /** A unique number for each thread of the pool: 0 is the host. */
   readonly origin: number;
   /** Uses of a key list after which its code is compiled, instead of the default. */
@@ -39,7 +39,8 @@ export class Codec {
 
   /** `shared`: the buffers of another codec of this side. Then values are written without key lists. */
   constructor(
-    { access, maxPayloadBytes, allowsBorrow, origin, compiledAfter, features }: CodecOptions,
+    { access, maxPayloadBytes, allowsBorrow, origin, compiledAfter, features, copiesOnly }:
+      CodecOptions,
     shared?: SharedBuffers,
   ) {
     this.access = access;
@@ -53,6 +54,7 @@ export class Codec {
       maxPayloadBytes,
       allowsBorrow,
       features,
+      copiesOnly,
     };
   }
 

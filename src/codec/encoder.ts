@@ -69,8 +69,8 @@ export interface EncoderOptions {
   readonly maxPayloadBytes: number;
   /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
   readonly allowsBorrow: boolean;
-  /** Whether parts may travel in a message beside the record. Otherwise the value has to stand alone. */
-  readonly mayAttach?: boolean;
+  /** Why no part may travel in a message beside the record, where values have to stand alone. Undefined: parts may. */
+  readonly copiesOnly?: string | undefined;
   /** The features that may write values. Undefined: all of this thread. */
   readonly features?: ReadonlySet<string> | undefined;
 }
@@ -119,7 +119,7 @@ export class Encoder extends Scratch {
     super(options.maxPayloadBytes);
     this.options = options;
     this.access = options.access;
-    this.maxEmbeddedBytes = options.mayAttach === false ? Infinity : MAX_EMBEDDED_BYTES;
+    this.maxEmbeddedBytes = options.copiesOnly !== undefined ? Infinity : MAX_EMBEDDED_BYTES;
   }
 
   /** Starts anew; returns where to write. */
@@ -389,6 +389,7 @@ export class Encoder extends Scratch {
 
   /** Sends the object itself in the payload message. `isMoved`: the object is transferred. */
   attach(object: object, from: number, isMoved: boolean): number {
+    this.#checkPart(object);
     const end = this.header(ATTACHMENT, this.attachments.count, from);
     this.attachments.add(object, isMoved);
     return end;
@@ -396,15 +397,21 @@ export class Encoder extends Scratch {
 
   /** Writes a SharedArrayBuffer, which keeps its identity across calls. */
   shared(buffer: SharedArrayBuffer, from: number): number {
+    this.#checkPart(buffer);
     const end = this.double(SHARED, this.options.sharedBuffers.idOf(buffer), from);
     this.i32[(from >> 2) + 1] = this.attachments.count;
     this.attachments.add(buffer, false);
     return end;
   }
 
-  /** Marks objects to be transferred instead of copied, at any position in the following values. */
+  #checkPart(part: object): void {
+    const { copiesOnly } = this.options;
+    if (copiesOnly !== undefined) throw this.refuse(part, copiesOnly);
+  }
+
+  /** Marks objects to be transferred instead of copied, at any position in the following values. Where values stand alone they are copied. */
   willMove(objects: readonly unknown[]): void {
-    this.attachments.willMove(objects);
+    if (this.options.copiesOnly === undefined) this.attachments.willMove(objects);
   }
 
   /** The error to throw for a part that cannot be cloned. */

@@ -6,6 +6,7 @@ import { limits } from "./calls/limits/host.ts";
 import { map } from "./calls/map/host.ts";
 import { mirror } from "./workers/mirror/host.ts";
 import { observe } from "./watching/observe/host.ts";
+import { processes } from "./workers/processes/host.ts";
 import { profile } from "./watching/profile/host.ts";
 import { queue } from "./calls/queue/host.ts";
 import { reasons } from "./calls/reasons/host.ts";
@@ -40,4 +41,5 @@ export const hostFeatures: readonly HostFeature[] = [
   scopes,
   sync,
   mirror,
+  processes,
 ];

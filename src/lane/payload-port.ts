@@ -66,18 +66,18 @@ export class PayloadMessages {
    * Posts a payload, moves the objects in `transfer`, and returns its number. Runs no user code. Throws
    * DataCloneError for objects that cannot be cloned or moved. Nothing was posted then.
    */
-  post({ buffer, attachments }: Payload, transfer: readonly unknown[]): number {
+  post({ buffer, bytes, attachments }: Payload, transfer: readonly unknown[]): number {
     const message = buffer === undefined ? attachments : [...attachments, buffer];
-    this.postOther(message, transfer, transfer.length > 0 ? MOVABLE : "");
+    this.postOther(message, transfer, transfer.length > 0 ? MOVABLE : "", bytes);
     const sequence = this.#posted;
     this.#posted = (sequence + 1) | 0;
     return sequence;
   }
 
   /** Posts a message that belongs to no record. The other side waits for it in `takeOther`, or looks for it by `takeNotice`. */
-  postOther(message: object, transfer: readonly unknown[], hint = ""): void {
+  postOther(message: object, transfer: readonly unknown[], hint = "", bytes?: number): void {
     try {
-      this.#port.post(message, transfer);
+      this.#port.post(message, transfer, bytes);
     } catch (error) {
       if (isStackOverflow(error)) throw error;
       // Ports throw errors of the runtime, which do not name the part.

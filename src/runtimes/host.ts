@@ -1,6 +1,7 @@
 /** What a host asks of its runtime, beside what workers ask as well. */
 import { Set } from "../builtins.ts";
 import { spawnOnBun } from "./bun/web-workers.ts";
+import { spawnProcess } from "./node-api/child-processes.ts";
 import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
 import { refusePermission as refuseOnDeno } from "./deno.ts";
@@ -39,6 +40,8 @@ const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setT
   takesExecArgv: false,
   measuresMemory: true,
   startsGivenWorkers: false,
+  spawnProcess,
+  toPath: (url) => process.getBuiltinModule("node:url").fileURLToPath(url),
   stopsThreads: true,
   printsUncaught: false,
   directOutputs: () => [],

@@ -207,8 +207,8 @@ export interface ThreadOptions {
 
 /** One end of a message channel without a listener: read only when a ring record announces a message. */
 export interface PayloadPort {
-  /** Posts `message`; the objects in `transfer` move. */
-  post(message: unknown, transfer: readonly unknown[]): void;
+  /** Posts `message`; the objects in `transfer` move. Of a buffer at its end the first `bytes` bytes count. */
+  post(message: unknown, transfer: readonly unknown[], bytes?: number): void;
   /** The oldest message, or undefined when there is none. Rethrows deserialization errors. */
   receive(): { readonly message: unknown } | undefined;
   /** Where messages come by events, and so perhaps after their record: calls back when one has come, and whether one has. */
@@ -217,14 +217,24 @@ export interface PayloadPort {
   close(): void;
 }
 
-/** Host's handle on a worker thread. */
+/** How a worker ended, beside its exit code. */
+export interface Death {
+  /** The signal that ended its process. */
+  readonly signal: string | undefined;
+  /** The last that its process wrote to stderr. */
+  readonly stderr: string;
+}
+
+/** Host's handle on a worker: a thread or a process. */
 export interface WorkerHandle {
+  /** The payload channel of a worker that has one of its own. */
+  readonly channel?: { readonly local: PayloadPort; readonly remote: unknown };
   /** The objects in `transfer` move. */
   post(message: unknown, transfer?: readonly unknown[]): void;
   onMessage(listener: (message: unknown) => void): void;
   /** Uncaught error in the worker, reported before `onExit`. */
   onError(listener: (error: unknown) => void): void;
-  onExit(listener: (exitCode: number | undefined) => void): void;
+  onExit(listener: (exitCode: number | undefined, death?: Death) => void): void;
   /** Whether the worker alone keeps the process running. */
   ref(): void;
   unref(): void;
@@ -232,6 +242,42 @@ export interface WorkerHandle {
   readonly hasEnded?: (() => boolean) | undefined;
   /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
   terminate(): Promise<unknown>;
+}
+
+/** A pipe between a host and a worker that is a process. */
+export interface ChildPipe {
+  /** Writes these bytes at once. They belong to the pipe. */
+  write(chunks: readonly Uint8Array[]): void;
+  /** The bytes in `listener` are its own. */
+  onData(listener: (bytes: Uint8Array) => void): void;
+}
+
+/** The host's end of it. */
+export interface ChildProcess extends ChildPipe {
+  /** The process could not be started. */
+  onError(listener: (error: Error) => void): void;
+  /** It has ended, and what it wrote before has been read. */
+  onExit(listener: (exitCode: number | undefined, signal: string | undefined) => void): void;
+  /** The last that it wrote to stderr. */
+  errors(): string;
+  kill(): void;
+  ref(): void;
+  unref(): void;
+}
+
+/** The process's end of it. */
+export interface HostPipe extends ChildPipe {
+  /** Calls back when all is written. */
+  endWrites(callback: () => void): void;
+}
+
+/** How a process is started, beside `ThreadOptions`. What is left out is the host's. */
+export interface ProcessOptions {
+  /** The program of a runtime. */
+  readonly execPath?: string | undefined;
+  readonly cwd?: string | undefined;
+  /** Flags of V8 that limit heap and stack. */
+  readonly heapFlags: readonly string[];
 }
 
 /** Standard streams by name. */
@@ -374,6 +420,14 @@ export interface HostRuntime extends Runtime {
     modules: readonly string[],
     thread: ThreadOptions,
   ): WorkerHandle;
+  /** The path of a file URL. Missing where there are no files. */
+  readonly toPath?: (url: string) => string;
+  /** Starts a process with the module `entry`. Missing where there are none. */
+  readonly spawnProcess?: (
+    entry: WorkerEntry,
+    thread: ThreadOptions,
+    options: ProcessOptions,
+  ) => ChildProcess;
   /**
    * The standard streams that workers should write themselves: their messages would wait for their event loop, so output
    * of a busy task would be late. Not those that the program has replaced, nor on runtimes that have no such wait.
@@ -409,4 +463,11 @@ export interface WorkerRuntime extends Runtime {
   memoryBytes(limit: number): number;
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
+  /** Whether a host has started this process as a worker. Missing where there are no processes. */
+  readonly isProcess?: () => boolean;
+  /** In such a process: the pipe to its host, and what is beside messages. Throws elsewhere. */
+  readonly openProcess?: () => {
+    readonly pipe: HostPipe;
+    readonly parent: Omit<ParentHandle, "post" | "onMessage">;
+  };
 }

@@ -29,6 +29,7 @@ import {
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
+import type { ParentHandle, WorkerRuntime } from "../runtimes/runtime.ts";
 import { workerRuntime } from "../runtimes/worker.ts";
 import { unpackData } from "../shared-entry.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
@@ -55,16 +56,21 @@ export const serve: Serve = (site) => {
   };
 };
 
-/** Serves the host of this thread by `serve`, unless it is a host itself. */
-export function serveThread(serve: Serve): void {
+/**
+ * Serves the host of this thread by `serve`, unless it is a host itself. `loadProcess`: loads what serves the host of a process of
+ * its own.
+ */
+export function serveThread(
+  serve: Serve,
+  loadProcess: () => Promise<(serve: Serve, runtime: WorkerRuntime) => void>,
+): void {
   if (hostWorkers() !== undefined) return;
+  if (runtime.isProcess?.()) {
+    void loadProcess().then((serveProcess) => serveProcess(serve, runtime));
+    return;
+  }
   const parent = runtime.parent();
-  parent.onUncaught((error) =>
-    parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
-  );
-  parent.onUnhandledRejection((reason) =>
-    parent.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, reason) })
-  );
+  reportErrors(parent);
   // The listener keeps the worker alive. The thread may start before its start data exists.
   parent.onMessage(serve({
     parent,
@@ -82,6 +88,16 @@ export function serveThread(serve: Serve): void {
   }));
 }
 
+/** Tells the host of errors that nobody handles. */
+export function reportErrors(parent: ParentHandle): void {
+  parent.onUncaught((error) =>
+    parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
+  );
+  parent.onUnhandledRejection((reason) =>
+    parent.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, reason) })
+  );
+}
+
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */
 function isMarked(message: unknown): message is { readonly heddle: string } {
   return typeof message === "object" && message !== null && "heddle" in message;
@@ -94,6 +110,7 @@ function begin(given: WorkerStart, site: Site): (message: unknown) => void {
   const core = new WorkerCore(given, site, runtime, seams.starts);
   const { start } = core;
   setLife(start, BEGUN);
+  core.signals?.wake(); // at once: it may end while it loads its modules
   const realm = core.realm = createRealm(core);
   const receive = (message: unknown): void => {
     if (message === WAKE) core.loop?.onWakeMessage();

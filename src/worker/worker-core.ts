@@ -1,6 +1,7 @@
 /** What a worker is made of, for its kernel and its features. */
 import { Map } from "../builtins.ts";
 import { Codec } from "../codec/codec.ts";
+import { COPIES_ONLY } from "../codec/support/refusal.ts";
 import type { Endpoint } from "../lane/endpoint.ts";
 import { REQUEST_RING } from "../lane/layout.ts";
 import { GaugeWriter } from "../metering/worker-gauges.ts";
@@ -90,10 +91,11 @@ export class WorkerCore {
       maxPayloadBytes,
       allowsBorrow: false,
       features,
+      copiesOnly: site.port && COPIES_ONLY,
     });
     this.control = new Int32Array(lane, 0, REQUEST_RING / 4);
     this.gauges = new GaugeWriter(lane);
-    this.port = runtime.openPort(payloadPort);
+    this.port = site.port ?? runtime.openPort(payloadPort);
     this.mayWait = runtime.blocks && this.signals === undefined;
     this.staysInLoop = site.isHost || this.signals !== undefined;
   }

@@ -6,7 +6,9 @@ import { mirror } from "../../src/features/workers/mirror/host.ts";
 
 useInHost(hostFeatures);
 const { transport } = mirror.options!;
-useOptions({
-  name: "test",
-  whenAbsent: { transport: (to, runtime) => transport!("messages", to, {}, runtime) },
-} as Parameters<typeof useOptions>[0]);
+useOptions(
+  {
+    name: "test",
+    whenAbsent: { transport: (to, runtime) => transport!("messages", to, {}, runtime) },
+  } as Parameters<typeof useOptions>[0],
+);

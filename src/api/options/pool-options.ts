@@ -4,6 +4,7 @@ import type { InlinerLimits } from "../../features/workers/inline/host/inline-ex
 import type { DebugTopic } from "../../features/watching/observe/host/debug-log.ts";
 import type { RingSizes } from "../../lane/layout.ts";
 import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
+import type { ProcessPoolOptions } from "../../features/workers/processes/host/process-options.ts";
 import type { HostOptions } from "../../features/calls/requests/host/host-options.ts";
 import type { ContextOptions } from "../../features/watching/observe/host/observe-options.ts";
 import type { ThreadBudget } from "../../features/workers/scaling/host/thread-budget.ts";
@@ -124,6 +125,22 @@ export interface PoolOptions {
    * @see [in the browser](https://github.com/heddle-js/heddle/blob/main/docs/browser.md)
    */
   readonly transport?: "auto" | "shared" | "messages";
+  /**
+   * What workers are. "processes": child processes of Node, Deno or Bun, for native addons that a thread cannot load, a working
+   * folder of their own, and crashes that take nothing else along. Values are copied: `SharedArrayBuffer`, `heddle/shared`,
+   * ports and other objects that only a thread can get are refused, and `transfer` copies. Without `pool.sync`, `host.sync`,
+   * `metrics` and `permission`.
+   *
+   * @default "threads"
+   * @see [processes](https://github.com/heddle-js/heddle/blob/main/docs/processes.md)
+   */
+  readonly workers?: "threads" | "processes";
+  /**
+   * How processes are started. What is left out is as for this process.
+   *
+   * @default none
+   */
+  readonly process?: ProcessPoolOptions;
   /**
    * Maximum run time of a task, in milliseconds. Then its worker is stopped and replaced: the call rejects with
    * TimeoutError, the worker's async calls in flight with WorkerLostError, and calls that it had not started run

@@ -68,6 +68,10 @@ interface Asked {
   readonly capture?: () => unknown;
   /** Chooses lanes. Undefined: the kernel does. */
   readonly createChooser?: (depth: InFlightWindow) => LaneChooser;
+  /** Why values have to stand alone (`EncoderOptions.copiesOnly`). */
+  readonly copiesOnly?: string;
+  /** Starts workers that are no threads. */
+  readonly spawnWorker?: HostRuntime["spawnWorker"];
   /** Runs calls on the host. `host`: the parts of the pool (`PoolParts`), as below. */
   readonly createInliner?: (host: never) => Inliner;
   /** Runs before the parts of the pool are made. */
@@ -87,7 +91,9 @@ export type ResolvedOptions =
 /** What the checks have to know of the runtime. */
 export type OptionsRuntime =
   & Pick<HostRuntime, "cores" | "refuseLimits" | "takesExecArgv">
-  & Partial<Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory">>;
+  & Partial<
+    Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory" | "spawnProcess" | "toPath">
+  >;
 
 /** The options that are given. Each is read once. */
 export type Given = { readonly [Key in keyof PoolOptions]?: unknown };

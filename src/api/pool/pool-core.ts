@@ -143,6 +143,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
       maxPayloadBytes,
       allowsBorrow: true,
       features: spec.uses?.names,
+      copiesOnly: options.copiesOnly,
     });
     this.snapshots = new SnapshotEncoder(this.codec, maxInlineBytes(ringBytes.requests));
     const dispatcher = this.dispatcher = createDispatcher(this, start.taskTimings);

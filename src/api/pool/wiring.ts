@@ -28,7 +28,8 @@ import type { PoolParts } from "./parts.ts";
 export function startThreads(
   { options, sources, taskModule, runtime, workerEntry }: PoolSpec,
 ): LaneOptions["spawn"] {
-  const { workerLimits, workerOptions: { name, thread } } = options;
+  const { workerLimits, workerOptions: { name, thread }, spawnWorker = runtime.spawnWorker } =
+    options;
   const modules = [
     ...Object.values(options.modules).map(runtime.toModuleUrl),
     ...(taskModule === undefined ? sources.map(({ moduleUrl }) => moduleUrl) : [taskModule]),
@@ -39,7 +40,7 @@ export function startThreads(
     first = undefined;
     if (handle !== undefined) return handle;
     try {
-      return runtime.spawnWorker(workerEntry, `${name}-${workerId}`, workerLimits, modules, thread);
+      return spawnWorker(workerEntry, `${name}-${workerId}`, workerLimits, modules, thread);
     } catch (error) {
       throw startFailure(error, thread);
     }

@@ -82,7 +82,7 @@ export function writeBuffer(encoder: Encoder, buffer: ArrayBuffer, from: number)
 }
 
 /** Writes the first word, a length and bytes. */
-function writeBytes(
+export function writeBytes(
   writer: BytesWriter,
   word: number,
   bytes: Uint8Array,

@@ -133,15 +133,14 @@ export class ThreadLane implements Lane, Receiver {
     Atomics.add(this.#ofHost = new Int32Array(start.active.at(-1)!.buffer), WORKERS, 1);
     const lane = takeLaneMemory(ringSizes);
     this.#control = new Int32Array(lane, 0, REQUEST_RING / 4);
-    const { local, remote } = runtime.createChannel();
-    this.endpoint = createEndpoint(lane, options, local);
     try {
       this.#handle = options.spawn(id);
     } catch (error) {
-      local.close();
       endSharing(runtime, this.activeShare, this.#ofHost, true);
       throw error;
     }
+    const { local, remote } = this.#handle.channel ?? runtime.createChannel();
+    this.endpoint = createEndpoint(lane, options, local);
     links.current?.attach(this.endpoint, local, () => owner.events.onWake(this));
     const message: WorkerStart = {
       ...start,

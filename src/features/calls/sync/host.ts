@@ -11,7 +11,9 @@ const NO_SYNC =
   "pool.sync is not for browsers, nor for workers without shared memory: a thread that waits gets no messages there. Use pool.call.";
 
 function createSync({ pool, spec, core, entry, isKnown }: PoolAccess): SyncProxy {
-  if (!spec.runtime.blocks || spec.options.transport === "messages") throw new InvalidArgumentError(NO_SYNC);
+  if (!spec.runtime.blocks || spec.options.transport === "messages") {
+    throw new InvalidArgumentError(NO_SYNC);
+  }
   const { supervisor } = core;
   return createSyncProxy(spec, {
     entry,

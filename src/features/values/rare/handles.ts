@@ -10,9 +10,8 @@ type Handle = Readonly<Record<typeof KEY, HandleParts>>;
 /** Writes a handle; -1: it is none. */
 export function writeHandle(encoder: Encoder, object: object, from: number): number {
   if (!Object.hasOwn(object, KEY) || encoder.access.kinds.isProxy(object)) return -1;
-  if (encoder.options.mayAttach === false) {
-    throw encoder.refuse(object, "handles travel in calls only");
-  }
+  const { copiesOnly } = encoder.options;
+  if (copiesOnly !== undefined) throw encoder.refuse(object, copiesOnly);
   const { kind, buffer, departure } = (object as Handle)[KEY];
   if (departure !== undefined) encoder.attachments.depart(departure);
   return encoder.shared(buffer, encoder.value(kind, encoder.tag(HANDLE, from)));

@@ -1,0 +1,87 @@
+/** One end of the pipe between a host and a worker that is a process: messages and the payload port on one stream, in order. */
+import { ProtocolError } from "../../../errors.ts";
+import type { ChildPipe, PayloadPort, Runtime } from "../../../runtimes/runtime.ts";
+import type { MirrorMessage } from "../mirror/mirror-message.ts";
+import {
+  bytesFrame,
+  FrameReader,
+  MESSAGE,
+  MIRROR,
+  mirrorFrame,
+  NOTICE,
+  PAYLOAD,
+  readBytes,
+  readMirror,
+} from "./frames.ts";
+import { decodeMessage, encodeMessage } from "./messages.ts";
+
+export class Channel {
+  /** Messages that records announce. They come before their record on the same stream, so it needs no event. */
+  readonly port: PayloadPort;
+  readonly #pipe: ChildPipe;
+  readonly #runtime: Runtime;
+  /** Frames of this turn. */
+  #written: Uint8Array[] = [];
+  readonly #payloads: unknown[] = [];
+
+  /** `onMessage` gets all other messages; what it throws ends in `pipe`. */
+  constructor(pipe: ChildPipe, runtime: Runtime, onMessage: (message: unknown) => void) {
+    this.#pipe = pipe;
+    this.#runtime = runtime;
+    const reader = new FrameReader((kind, frame) => {
+      const message = this.#read(kind, frame);
+      if (kind === PAYLOAD || kind === NOTICE) this.#payloads.push(message);
+      else onMessage(message);
+    });
+    pipe.onData((bytes) => reader.push(bytes));
+    this.port = {
+      post: (message, _transfer, bytes) => this.#postPayload(message, bytes),
+      receive: () => this.#payloads.length === 0 ? undefined : { message: this.#payloads.shift() },
+      close: () => {},
+    };
+  }
+
+  /** Throws DataCloneError, and has sent nothing then. */
+  post(message: unknown): void {
+    const { heddle } = Object(message) as { readonly heddle?: string };
+    if (heddle === "mirror") this.#write([mirrorFrame(message as MirrorMessage)]);
+    else this.#write(bytesFrame(MESSAGE, encodeMessage(this.#runtime, message)));
+  }
+
+  /** Writes what was posted in this turn. */
+  flush(): void {
+    if (this.#written.length === 0) return;
+    const chunks = this.#written;
+    this.#written = [];
+    this.#pipe.write(chunks);
+  }
+
+  #write(frames: readonly Uint8Array[]): void {
+    if (this.#written.length === 0) this.#runtime.microtask(() => this.flush());
+    this.#written.push(...frames);
+  }
+
+  /** A payload is a list of one buffer, of which the first `bytes` bytes count. */
+  #postPayload(message: unknown, bytes?: number): void {
+    const isPayload = Array.isArray(message);
+    const content = isPayload
+      ? new Uint8Array((message as readonly [SharedArrayBuffer])[0], 0, bytes)
+      : encodeMessage(this.#runtime, message);
+    this.#write(bytesFrame(isPayload ? PAYLOAD : NOTICE, content));
+  }
+
+  #read(kind: number, frame: ArrayBuffer): unknown {
+    if (kind === MIRROR) return readMirror(frame);
+    const bytes = readBytes(frame);
+    if (kind === PAYLOAD) return [sharedCopy(bytes)];
+    if (kind !== NOTICE && kind !== MESSAGE) throw new ProtocolError(`A frame of kind ${kind}.`);
+    return decodeMessage(this.#runtime, bytes);
+  }
+}
+
+/** Decoders read shared memory. */
+function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer(Math.ceil(bytes.length / 8) * 8);
+  new Uint8Array(buffer).set(bytes);
+  return buffer;
+}

@@ -1,0 +1,144 @@
+/**
+ * What travels on the pipe between a host and a worker that is a process: frames, in both directions.
+ *
+ *   byte
+ *   0     bytes of the frame, a multiple of 8 (u32)
+ *   4     kind (u32)
+ *   8     MIRROR    head, closing or -1, words of records, of the worker's words, of loads, 0 (i32 each); then these words
+ *                   (`mirror-message.ts`)
+ *         PAYLOAD   length (f64); the bytes of a message of the payload port, which is one buffer
+ *         NOTICE    length (f64); another message of the payload port, as `messages.ts` encodes it
+ *         MESSAGE   length (f64); a message of host or worker, encoded likewise
+ *
+ * All numbers are little-endian. A frame of the other side is checked before anything in it is used.
+ */
+import { ProtocolError } from "../../../errors.ts";
+import type { MirrorMessage } from "../mirror/mirror-message.ts";
+
+export const MIRROR = 1;
+export const PAYLOAD = 2;
+export const NOTICE = 3;
+export const MESSAGE = 4;
+
+const HEADER_BYTES = 8;
+const MIRROR_WORDS = 8;
+/** Largest frame that is read. */
+export const MAX_FRAME_BYTES: number = 2 ** 31 - 8;
+const NONE = -1;
+
+const align8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+/** A frame of bytes, in two parts. */
+export function bytesFrame(kind: number, bytes: Uint8Array): readonly Uint8Array[] {
+  const { length } = bytes;
+  const header = new Uint8Array(HEADER_BYTES + 8);
+  const view = new DataView(header.buffer);
+  const size = HEADER_BYTES + 8 + align8(length);
+  if (size > MAX_FRAME_BYTES) throw new RangeError(`${length} bytes are too many for a process.`);
+  view.setUint32(0, size, true);
+  view.setUint32(4, kind, true);
+  view.setFloat64(8, length, true);
+  const rest = align8(length) - length;
+  return rest === 0 ? [header, bytes] : [header, bytes, new Uint8Array(rest)];
+}
+
+export function mirrorFrame({ head, closing, records, words, loads }: MirrorMessage): Uint8Array {
+  const parts = [records, words, loads].map((part) => part?.length ?? 0) as [
+    number,
+    number,
+    number,
+  ];
+  const end = MIRROR_WORDS + parts[0] + parts[1] + parts[2];
+  const frame = new Int32Array(end + (end & 1));
+  frame.set([frame.byteLength, MIRROR, head, closing ?? NONE, ...parts, 0]);
+  if (records !== undefined) frame.set(records, MIRROR_WORDS);
+  if (words !== undefined) frame.set(words, MIRROR_WORDS + parts[0]);
+  if (loads !== undefined) frame.set(loads, MIRROR_WORDS + parts[0] + parts[1]);
+  return new Uint8Array(frame.buffer);
+}
+
+/** The message of a MIRROR frame. Throws ProtocolError. */
+export function readMirror(frame: ArrayBuffer): MirrorMessage {
+  const words = new Int32Array(frame);
+  const [, , head = 0, closing = 0, records = 0, own = 0, loads = 0] = words;
+  const total = MIRROR_WORDS + records + own + loads;
+  if (
+    words.length < MIRROR_WORDS || records < 0 || own < 0 || loads < 0 ||
+    total > words.length || total < words.length - 1
+  ) {
+    throw new ProtocolError(
+      `A frame of ${frame.byteLength} bytes claims ${records}, ${own} and ${loads} words.`,
+    );
+  }
+  const endOfRecords = MIRROR_WORDS + records;
+  return {
+    heddle: "mirror",
+    head,
+    records: records === 0
+      ? undefined
+      : words.subarray(MIRROR_WORDS, endOfRecords) as Int32Array as NonNullable<
+        MirrorMessage["records"]
+      >,
+    ...(closing !== NONE && { closing }),
+    ...(own > 0 && { words: words.subarray(endOfRecords, endOfRecords + own) }),
+    loads: [...words.subarray(endOfRecords + own, total)],
+  };
+}
+
+/** The bytes of any other frame. Throws ProtocolError. */
+export function readBytes(frame: ArrayBufferLike): Uint8Array {
+  const length = new DataView(frame).getFloat64(HEADER_BYTES, true);
+  const start = HEADER_BYTES + 8;
+  if (!Number.isInteger(length) || length < 0 || start + align8(length) !== frame.byteLength) {
+    throw new ProtocolError(`A frame of ${frame.byteLength} bytes claims ${length}.`);
+  }
+  return new Uint8Array(frame, start, length);
+}
+
+/** Cuts what arrives into frames. */
+export class FrameReader {
+  readonly #header = new Uint8Array(HEADER_BYTES);
+  readonly #onFrame: (kind: number, frame: ArrayBuffer) => void;
+  #headerBytes = 0;
+  /** The frame that is arriving, and its bytes so far. */
+  #frame: Uint8Array<ArrayBuffer> | undefined;
+  #filled = 0;
+
+  constructor(onFrame: (kind: number, frame: ArrayBuffer) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Takes bytes, and hands on the frames that they complete. Throws ProtocolError, and what `onFrame` throws. */
+  push(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      if (this.#frame === undefined) {
+        const most = Math.min(HEADER_BYTES - this.#headerBytes, bytes.length - at);
+        this.#header.set(bytes.subarray(at, at + most), this.#headerBytes);
+        this.#headerBytes += most;
+        at += most;
+        if (this.#headerBytes < HEADER_BYTES) return;
+        this.#begin();
+        continue;
+      }
+      const frame = this.#frame;
+      const most = Math.min(frame.length - this.#filled, bytes.length - at);
+      frame.set(bytes.subarray(at, at + most), this.#filled);
+      this.#filled += most;
+      at += most;
+      if (this.#filled < frame.length) return;
+      this.#frame = undefined;
+      this.#headerBytes = 0;
+      this.#onFrame(new DataView(frame.buffer).getUint32(4, true), frame.buffer);
+    }
+  }
+
+  #begin(): void {
+    const size = new DataView(this.#header.buffer).getUint32(0, true);
+    if (size < HEADER_BYTES + 8 || size > MAX_FRAME_BYTES || (size & 7) !== 0) {
+      throw new ProtocolError(`A frame claims ${size} bytes.`);
+    }
+    this.#frame = new Uint8Array(size);
+    this.#frame.set(this.#header);
+    this.#filled = HEADER_BYTES;
+  }
+}

@@ -1,0 +1,66 @@
+/** The options `workers` and `process` of `createPool`. */
+import { InvalidArgumentError } from "../../../../errors.ts";
+import { URL as BuiltinURL } from "../../../../builtins.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../../../../option-checks.ts";
+import type { ProcessOptions, ResourceLimits } from "../../../../runtimes/runtime.ts";
+
+/** How the processes of a pool are started. What is left out is as for this process. */
+export interface ProcessPoolOptions {
+  /**
+   * The working directory of the processes.
+   *
+   * @default that of this process
+   */
+  readonly cwd?: string | URL;
+  /**
+   * The program that they run: Node, Deno or Bun, also another one than this process runs on.
+   *
+   * @default the program of this process
+   */
+  readonly execPath?: string;
+}
+
+/** Checks the option `workers`. */
+export function checkKind(given: unknown): "threads" | "processes" {
+  if (given === "threads" || given === "processes") return given;
+  throw invalid("workers", '"threads" or "processes"', show(given));
+}
+
+/** Checks the option `process`. */
+export function checkProcess(
+  given: unknown,
+  toPath: (url: string) => string,
+): Pick<ProcessOptions, "cwd" | "execPath"> {
+  if (!isRecord(given)) throw invalid("process", "an object of options", show(given));
+  checkKeys("process of createPool()", given, ["cwd", "execPath"]);
+  const { cwd, execPath } = ownOf<ProcessPoolOptions>(given);
+  const isPlace = cwd === undefined || cwd instanceof BuiltinURL ||
+    (typeof cwd === "string" && cwd !== "");
+  if (!isPlace) throw invalid("process.cwd", "the path or URL of a folder", show(cwd));
+  if (execPath !== undefined && (typeof execPath !== "string" || execPath === "")) {
+    throw invalid("process.execPath", "the path of Node, Deno or Bun", show(execPath));
+  }
+  return { cwd: cwd instanceof BuiltinURL ? toPath(cwd.href) : cwd, execPath };
+}
+
+/** Flags of V8 for limits of heap and stack. */
+export function heapFlagsOf(limits: ResourceLimits | undefined): readonly string[] {
+  const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, stackSizeMb, codeRangeSizeMb } =
+    limits ??
+      {};
+  if (codeRangeSizeMb !== undefined) {
+    throw new InvalidArgumentError(
+      "resourceLimits.codeRangeSizeMb is for threads: processes have no such limit.",
+    );
+  }
+  return [
+    ...(maxOldGenerationSizeMb === undefined
+      ? []
+      : [`--max-old-space-size=${Math.ceil(maxOldGenerationSizeMb)}`]),
+    // The flag is the size of one of three equal parts.
+    ...(maxYoungGenerationSizeMb === undefined
+      ? []
+      : [`--max-semi-space-size=${Math.max(1, Math.ceil(maxYoungGenerationSizeMb / 3))}`]),
+    ...(stackSizeMb === undefined ? [] : [`--stack-size=${Math.ceil(stackSizeMb * 1024)}`]),
+  ];
+}

@@ -1,0 +1,72 @@
+/** A worker that is a process, behind the handle of a thread. */
+import { Promise } from "../../../../builtins.ts";
+import { ProtocolError } from "../../../../errors.ts";
+import type {
+  ChildProcess,
+  Death,
+  HostRuntime,
+  PayloadPort,
+  WorkerHandle,
+} from "../../../../runtimes/runtime.ts";
+import { Channel } from "../channel.ts";
+
+export class ProcessWorker implements WorkerHandle {
+  readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
+  readonly ref: () => void;
+  readonly unref: () => void;
+  readonly #process: ChildProcess;
+  readonly #channel: Channel;
+  readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
+  #onMessage: (message: unknown) => void = () => {};
+  #onError: (error: unknown) => void = () => {};
+
+  constructor(child: ChildProcess, runtime: HostRuntime) {
+    this.#process = child;
+    this.ref = child.ref;
+    this.unref = child.unref;
+    const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
+    this.#channel = new Channel(guarded, runtime, (message) => this.#onMessage(message));
+    this.channel = { local: this.#channel.port, remote: undefined };
+    child.onError((error) => this.#onError(error));
+  }
+
+  /** What a process sends that breaks the protocol ends it. */
+  #listen(take: (bytes: Uint8Array) => void): void {
+    let isDamaged = false;
+    this.#process.onData((bytes) => {
+      if (isDamaged) return;
+      try {
+        take(bytes);
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error;
+        isDamaged = true;
+        this.#onError(error);
+        this.#process.kill();
+      }
+    });
+  }
+
+  post(message: unknown): void {
+    this.#channel.post(message);
+  }
+
+  onMessage(listener: (message: unknown) => void): void {
+    this.#onMessage = listener;
+  }
+
+  onError(listener: (error: unknown) => void): void {
+    this.#onError = listener;
+  }
+
+  onExit(listener: (exitCode: number | undefined, death: Death) => void): void {
+    this.#process.onExit((exitCode, signal) => {
+      this.#ended.resolve();
+      listener(exitCode, { signal, stderr: this.#process.errors() });
+    });
+  }
+
+  terminate(): Promise<void> {
+    this.#process.kill();
+    return this.#ended.promise;
+  }
+}
