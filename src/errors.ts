@@ -107,6 +107,12 @@ export interface WorkerLoss {
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
   readonly reason: string;
+  /** The signal that ended its process. */
+  readonly signal?: string | undefined;
+  /** Whether it ran out of memory, if the runtime says so. */
+  readonly outOfMemory?: boolean;
+  /** The last lines that its process wrote to stderr, fatal errors of the runtime first. */
+  readonly stderr?: string | undefined;
 }
 
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
@@ -122,6 +128,12 @@ export class WorkerLostError extends HeddleError {
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
   readonly reason: string;
+  /** The signal that ended its process, such as "SIGKILL". Undefined: none, or it was a thread. */
+  declare readonly signal?: string;
+  /** Whether it ran out of memory, as far as the runtime says so: Bun does not, and a process that the system kills gets SIGKILL. */
+  declare readonly outOfMemory: boolean;
+  /** The last lines that its process wrote to stderr, fatal errors of the runtime first. Undefined: none, or it was a thread. */
+  declare readonly stderr?: string;
 
   /** Creates the error. */
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
@@ -141,6 +153,9 @@ export class WorkerLostError extends HeddleError {
     this.workerId = loss.workerId;
     this.exitCode = loss.exitCode;
     this.reason = loss.reason;
+    this.outOfMemory = loss.outOfMemory === true;
+    if (loss.signal !== undefined) this.signal = loss.signal;
+    if (loss.stderr !== undefined) this.stderr = loss.stderr;
   }
 }
 

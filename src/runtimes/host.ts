@@ -1,7 +1,7 @@
 /** What a host asks of its runtime, beside what workers ask as well. */
 import { Set } from "../builtins.ts";
 import { spawnOnBun } from "./bun/web-workers.ts";
-import { spawnProcess } from "./node-api/child-processes.ts";
+import { limitsProcesses, spawnProcess } from "./node-api/child-processes.ts";
 import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
 import { refusePermission as refuseOnDeno } from "./deno.ts";
@@ -41,6 +41,7 @@ const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setT
   measuresMemory: true,
   startsGivenWorkers: false,
   spawnProcess,
+  limitsProcesses,
   toPath: (url) => process.getBuiltinModule("node:url").fileURLToPath(url),
   stopsThreads: true,
   printsUncaught: false,

@@ -227,6 +227,13 @@ export interface Death {
 
 /** Host's handle on a worker: a thread or a process. */
 export interface WorkerHandle {
+  /**
+   * Of a worker that can end at any point: up to which position of its request ring it has begun the records. Undefined: that is
+   * not known.
+   */
+  readonly begun?: () => number | undefined;
+  /** Most calls that it may get before it has begun them. */
+  readonly maxSent?: number | undefined;
   /** The payload channel of a worker that has one of its own. */
   readonly channel?: { readonly local: PayloadPort; readonly remote: unknown };
   /** The objects in `transfer` move. */
@@ -260,6 +267,10 @@ export interface ChildProcess extends ChildPipe {
   onExit(listener: (exitCode: number | undefined, signal: string | undefined) => void): void;
   /** The last that it wrote to stderr. */
   errors(): string;
+  /** What it has noted last (`HostPipe.note`). Undefined: it cannot note anything, or that cannot be read. */
+  noted(): number | undefined;
+  /** Whether it can. */
+  readonly canNote: boolean;
   kill(): void;
   ref(): void;
   unref(): void;
@@ -269,6 +280,8 @@ export interface ChildProcess extends ChildPipe {
 export interface HostPipe extends ChildPipe {
   /** Calls back when all is written. */
   endWrites(callback: () => void): void;
+  /** Notes a number where the host finds it however this process ends. Undefined: there is no such place. */
+  readonly note: ((value: number) => void) | undefined;
 }
 
 /** How a process is started, beside `ThreadOptions`. What is left out is the host's. */
@@ -420,6 +433,8 @@ export interface HostRuntime extends Runtime {
     modules: readonly string[],
     thread: ThreadOptions,
   ): WorkerHandle;
+  /** Whether `ProcessOptions.heapFlags` limit what this program runs; undefined: that of this process. */
+  readonly limitsProcesses?: (execPath: string | undefined) => boolean;
   /** The path of a file URL. Missing where there are no files. */
   readonly toPath?: (url: string) => string;
   /** Starts a process with the module `entry`. Missing where there are none. */

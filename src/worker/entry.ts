@@ -253,10 +253,11 @@ function createLoop(core: WorkerCore): WorkerLoop {
   return loop;
 }
 
-function createEndpoint({ start, codec, port }: WorkerCore): Endpoint {
+function createEndpoint({ start, codec, port, site }: WorkerCore): Endpoint {
   const requests = SpscRing.attach(start.lane, REQUEST_RING);
   const responses = SpscRing.attach(start.lane, responseRing(start.requestCapacity));
-  const consumer = links.current?.takeConsumer(requests) ?? requests.takeConsumer();
+  const consumer = (site.takeConsumer ?? links.current?.takeConsumer)?.(requests) ??
+    requests.takeConsumer();
   return new Endpoint(responses.takeProducer(), consumer, codec, port);
 }
 

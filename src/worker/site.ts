@@ -3,6 +3,9 @@ import type { WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
 import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
 
+import type { RingConsumer } from "../ring/consumer.ts";
+import type { SpscRing } from "../ring/spsc-ring.ts";
+
 /** Where a worker runs: in a thread of its own, or in the host's. */
 export interface Site {
   readonly parent: ParentHandle;
@@ -10,6 +13,8 @@ export interface Site {
   readonly isHost: boolean;
   /** Where the thread has a process of its own: its payload port. What it sends is copied. */
   readonly port?: PayloadPort;
+  /** Takes the requests in place of the ring's own consumer. */
+  readonly takeConsumer?: (requests: SpscRing) => RingConsumer;
   /** The tasks that need not be loaded, by index: functions or declared tasks. */
   readonly known: readonly unknown[];
   /** Runs `f`, and all that it starts, as this worker. */

@@ -92,7 +92,10 @@ export type ResolvedOptions =
 export type OptionsRuntime =
   & Pick<HostRuntime, "cores" | "refuseLimits" | "takesExecArgv">
   & Partial<
-    Pick<HostRuntime, "env" | "measuresMemory" | "sharesMemory" | "spawnProcess" | "toPath">
+    Pick<
+      HostRuntime,
+      "env" | "measuresMemory" | "sharesMemory" | "spawnProcess" | "limitsProcesses" | "toPath"
+    >
   >;
 
 /** The options that are given. Each is read once. */

@@ -20,7 +20,7 @@ export const DEFAULT_WORKER: ResolvedWorkerOptions = {
 export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
 
 /** Checks the option. Throws InvalidArgumentError. */
-export const checkWorkerOptions: Check = (given, to, _given, runtime) => {
+export const checkWorkerOptions: Check = (given, to, { workers }, runtime) => {
   if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
   const options: { readonly [THREAD_DATA]?: unknown } = given;
   checkKeys("worker of createPool()", options, KEYS);
@@ -30,9 +30,9 @@ export const checkWorkerOptions: Check = (given, to, _given, runtime) => {
   if (typeof name !== "string" || name === "") {
     throw invalid("worker.name", "a string that is not empty", show(name));
   }
-  if (execArgv !== undefined && !runtime.takesExecArgv) {
+  if (execArgv !== undefined && !runtime.takesExecArgv && workers !== "processes") {
     throw new InvalidArgumentError(
-      "worker.execArgv has no effect on this runtime: only Node has flags for a worker.",
+      "worker.execArgv has no effect on this runtime: only Node has flags for a thread.",
     );
   }
   if (setup !== undefined) to.modules = { ...to.modules, setup: checkSetup(setup) };

@@ -1,7 +1,8 @@
 /**
  * Keeps a pool's workers running: starts them, replaces those that end, closes them all.
  *
- * A worker that fails to start before any worker was ready fails the pool: its task modules are broken. Later the
+ * A worker that fails to start before any worker was ready fails the pool, since its task modules are broken, unless a signal has
+ * ended its process. Later the
  * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
  * without a response, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
  * replaced, after a delay that grows with each consecutive worker that answered nothing.
@@ -33,6 +34,8 @@ export type { PoolSize, SupervisorEvents, WorkerExit };
 
 /** Failed starts in a row that fail the pool. */
 const MAX_START_FAILURES = 5;
+/** Processes in a row that may be killed while they start: the system may lack memory for a moment. */
+const MAX_KILLED_STARTS = 3;
 /** Workers in a row without an answer that fail the pool. */
 const MAX_UNPRODUCTIVE = 10;
 /** First delay before a replacement. */
@@ -291,7 +294,7 @@ export class Supervisor implements LaneOwner, Workers {
     if (startError !== undefined) {
       if (lane.replaces !== undefined) return true; // the worker that it was to replace continues
       if (end.neverBegan && this.#goOnWithout(startError, false)) return false;
-      if (this.#hasFailed(startError)) return false;
+      if (this.#hasFailed(startError, end.signal !== undefined)) return false;
     }
     const { taken } = this.dispatcher.responses;
     const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
@@ -305,8 +308,9 @@ export class Supervisor implements LaneOwner, Workers {
   }
 
   /** Counts a failed start. True: the pool has failed with it. A pool with open workers goes on with them. */
-  #hasFailed(error: Error): boolean {
+  #hasFailed(error: Error, isKilled = false): boolean {
     const failures = ++this.#startFailures;
+    if (isKilled && failures <= MAX_KILLED_STARTS) return false;
     if (!this.#wasAnyReady) {
       this.events.onFailed(error);
       return true;

@@ -38,6 +38,7 @@ import { WORKERS } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
 import { RUNNING } from "../../sync/worker-parking.ts";
 import {
+  type Death,
   type HostRuntime,
   MAX_TIMER_MS,
   type Timer,
@@ -57,6 +58,7 @@ import {
   type LaneOptions,
 } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
+import { explainDeath } from "./death.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
 import { lateStart, startErrorOf } from "./start-errors.ts";
 import type { Receiver } from "./watchdog.ts";
@@ -412,14 +414,17 @@ export class ThreadLane implements Lane, Receiver {
     this.#owner.onReady(this);
   }
 
-  readonly #onExit = (exitCode: number | undefined): void => {
+  readonly #onExit = (exitCode: number | undefined, death?: Death): void => {
     if (this.phase === "gone") return;
     const wasStarting = this.phase === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
+    const begun = this.#handle.begun?.();
+    if (begun !== undefined) this.mirror?.recover(begun);
     this.#owner.lanes.move(this, "gone");
     for (const timer of Object.values(this.#timers)) timer?.clear();
     this.#gone.resolve();
-    const sentence = this.#reason ?? this.#startError?.message ?? "it exited";
+    const found = explainDeath(death, this.#cause);
+    const sentence = this.#reason ?? this.#startError?.message ?? found.reason;
     const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
     if (wasStarting) {
       this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
@@ -429,6 +434,7 @@ export class ThreadLane implements Lane, Receiver {
     this.#owner.onEnd(this, {
       workerId: this.id,
       exitCode,
+      ...found,
       reason,
       cause: this.#cause,
       startError: this.#startError,

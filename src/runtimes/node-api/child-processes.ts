@@ -9,7 +9,8 @@ import { Buffer, timers } from "./builtins.ts";
 import { outputsOf, process } from "./process.ts";
 import { isBun, isDeno } from "./threads.ts";
 import type { ChildProcess, HostRuntime, OutputName } from "../runtime.ts";
-import { CHILD_VARIABLE, writeTo } from "./child-pipe.ts";
+import { createBegunFile } from "./begun-file.ts";
+import { CHILD_VARIABLE, NO_FILE, writeTo } from "./child-pipe.ts";
 
 const { setTimeout, clearTimeout } = timers;
 
@@ -63,6 +64,9 @@ function commandOf(
   return [...flags ?? inherited, ...heapFlags, module];
 }
 
+export const limitsProcesses = (execPath: string = process.execPath): boolean =>
+  !/bun(?:\.exe)?$/i.test(execPath);
+
 /** A module that imports `url`, where the runtime cannot start with it. */
 const importing = (url: URL): string =>
   `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
@@ -97,9 +101,19 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
     : importing(url);
   // A stream of this process that the program has replaced gets what children write as well.
   const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
+  const file = createBegunFile();
   const options: SpawnOptions = {
-    stdio: ["ignore", captured.includes("stdout") ? "pipe" : "inherit", "pipe", "pipe"],
-    env: { ...env as Readonly<Record<string, string>>, [CHILD_VARIABLE]: "1" },
+    stdio: [
+      "ignore",
+      captured.includes("stdout") ? "pipe" : "inherit",
+      "pipe",
+      "pipe",
+      ...(file === undefined ? [] : [file.descriptor]),
+    ],
+    env: {
+      ...env as Readonly<Record<string, string>>,
+      [CHILD_VARIABLE]: file === undefined ? NO_FILE : "",
+    },
     windowsHide: true,
     ...(cwd !== undefined && { cwd }),
   };
@@ -115,6 +129,7 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
     isOver = true;
     pipe?.destroy();
     onExit(code ?? undefined, signal ?? undefined);
+    file?.close();
   };
   child.on("error", (error) => {
     onError(error);
@@ -145,6 +160,8 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
     onError: (listener) => onError = listener,
     onExit: (listener) => onExit = listener,
     errors: () => stderr.toString(),
+    noted: () => file?.read(),
+    canNote: file !== undefined,
     kill: () => kill(isOver ? undefined : child.pid),
     ref: () => parts.forEach((part) => part?.ref?.()),
     unref: () => parts.forEach((part) => part?.unref?.()),

@@ -4,6 +4,7 @@
  */
 import {
   lengthSlot,
+  QUEUED,
   RECORD_HEADER_BYTES,
   SENT,
   STATE_MASK,
@@ -87,6 +88,23 @@ export class RingCopy {
       tail = (tail + Math.abs(length)) | 0;
     }
     Atomics.store(this.#header, TAIL_POSITION, tail);
+  }
+
+  /** The other side has ended. It had begun the records before `position`, so those behind can be revoked again. */
+  recover(position: number): void {
+    const { head } = this;
+    const isThere = ((position - head) | 0) >= 0 && ((this.taken - position) | 0) >= 0;
+    if (!isThere) return; // it has noted nothing that could be
+    const words = this.#words;
+    for (let at = position; at !== this.taken;) {
+      const index = at & this.#mask;
+      const length = words[lengthSlot(index)]!;
+      if (length > 0 && (words[stateSlot(index)]! & STATE_MASK) === SENT) {
+        words[stateSlot(index)] = (words[stateSlot(index)]! & ~STATE_MASK) | QUEUED;
+      }
+      at = (at + Math.abs(length)) | 0;
+    }
+    this.head = this.taken = position;
   }
 
   /** The words of the records, by which `mayTake` looks at one. */

@@ -65,7 +65,7 @@ export class Channel {
   #postPayload(message: unknown, bytes?: number): void {
     const isPayload = Array.isArray(message);
     const content = isPayload
-      ? new Uint8Array((message as readonly [SharedArrayBuffer])[0], 0, bytes)
+      ? new Uint8Array(message[0] as SharedArrayBuffer, 0, bytes)
       : encodeMessage(this.#runtime, message);
     this.#write(bytesFrame(isPayload ? PAYLOAD : NOTICE, content));
   }

@@ -13,6 +13,7 @@ const IN_BUNDLE =
   'workers: "processes" starts with a file of heddle: a bundle that contains heddle has none. Keep heddle out of the bundle.';
 const NO_PERMISSION =
   'permission is for threads: give workers: "processes" the flags of their runtime, worker.execArgv.';
+const NO_LIMITS = "resourceLimits cannot be enforced: Bun has no limits of heap and stack.";
 
 function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): void {
   const { spawnProcess } = runtime;
@@ -23,15 +24,20 @@ function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): voi
     );
   }
   mirror.options!.transport!("messages", to, given, runtime);
-  const options = checkProcess(given.process ?? {}, runtime.toPath!);
+  const { isolate, ...options } = checkProcess(given.process ?? {}, runtime.toPath!);
+  const { resourceLimits, permission } = to.workerLimits;
+  if (permission !== undefined) throw new InvalidArgumentError(NO_PERMISSION);
+  const heapFlags = heapFlagsOf(resourceLimits);
+  if (heapFlags.length > 0 && !runtime.limitsProcesses!(options.execPath)) {
+    throw new InvalidArgumentError(NO_LIMITS);
+  }
   to.copiesOnly = COPIES_ONLY;
-  to.spawnWorker = (entry, _name, { resourceLimits, permission }, _modules, thread) => {
-    if (permission !== undefined) throw new InvalidArgumentError(NO_PERMISSION);
+  to.spawnWorker = (entry, _name, _limits, _modules, thread) => {
     if (entry.mark !== undefined) throw new WorkerStartError(IN_BUNDLE);
-    const heapFlags = heapFlagsOf(resourceLimits);
     return new ProcessWorker(
       spawnProcess(entry, thread, { ...options, heapFlags }),
       runtime as unknown as HostRuntime,
+      isolate,
     );
   };
 }

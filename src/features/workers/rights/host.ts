@@ -3,9 +3,10 @@ import type { Check } from "../../../api/options/resolved-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { checkWorkerLimits } from "./worker-limits.ts";
 
-/** Checks both together, for each that is given. */
-const limit: Check = (_value, to, { resourceLimits, permission, worker }, { refuseLimits }) => {
-  to.workerLimits = checkWorkerLimits(resourceLimits, permission, worker, refuseLimits);
+/** Checks both together, for each that is given. Those of processes are the affair of that feature. */
+const limit: Check = (_value, to, { resourceLimits, permission, worker, workers }, runtime) => {
+  const refuse = workers === "processes" ? () => [] : runtime.refuseLimits;
+  to.workerLimits = checkWorkerLimits(resourceLimits, permission, worker, refuse);
 };
 
 export const rights: HostFeature = {

@@ -1,7 +1,7 @@
 /**
  * The host's side of a lane without shared memory.
  *
- * A call that was sent cannot be revoked, so few are sent: one at a time, or up to `MAX_SENT` while all of them are known to be
+ * A call that was sent cannot be revoked, so few are sent: one at a time, or up to `maxSent` while all of them are known to be
  * short or async. While the worker takes no calls, none is sent. The others stay in the host's copy of the ring, from which they
  * can be revoked and given to another worker. A worker's message says when it has taken all calls that were sent to it, also if
  * it only waits for something of its own.
@@ -16,7 +16,7 @@ import {
   responseRing,
   WAITS_FOR,
 } from "../../../../lane/layout.ts";
-import { MAX_SENT, type MirrorMessage, movedWith } from "../mirror-message.ts";
+import { type MirrorMessage, movedWith } from "../mirror-message.ts";
 import { RingCopy } from "../records.ts";
 
 export interface HostMirrorOptions {
@@ -25,6 +25,8 @@ export interface HostMirrorOptions {
   /** The pool's estimates of its tasks, by task, and whether a call with this one may be sent with others. */
   readonly loads: Int32Array<SharedArrayBuffer>;
   readonly mayFollow: (load: number) => boolean;
+  /** Most calls that the worker has not taken. */
+  readonly maxSent: number;
   readonly post: (message: MirrorMessage, transfer: readonly unknown[]) => void;
   readonly microtask: (callback: () => void) => void;
 }
@@ -105,6 +107,11 @@ export class HostMirror {
     this.flush();
   }
 
+  /** The worker has ended, and had begun the records before this position. The others were not sent, as it turns out. */
+  recover(begun: number): void {
+    this.#requests.recover(begun);
+  }
+
   #isSendable(word: number): boolean {
     const { words } = this.#requests;
     const isRevoked = (words[word + 1]! & STATE_MASK) === REVOKED;
@@ -112,7 +119,7 @@ export class HostMirror {
     if (Atomics.load(this.#control, WAITS_FOR) !== FOR_CALLS) return false;
     const mayFollow = this.#options.mayFollow(this.#options.loads[words[word + TASK_WORD]!]!);
     if (this.#sentCalls > 0 && !(mayFollow && this.#mayFollow)) return false;
-    if (this.#sentCalls >= MAX_SENT) return false;
+    if (this.#sentCalls >= this.#options.maxSent) return false;
     this.#sentCalls++;
     this.#mayFollow = mayFollow;
     return true;

@@ -10,6 +10,7 @@ export const connectMirrored: Connect = (handle, start, ringSizes, runtime): Lan
     memory: start.lane,
     requestCapacity: ringSizes.requests,
     loads: new Int32Array(start.taskTimings),
+    maxSent: handle.maxSent ?? MAX_SENT,
     mayFollow: (load) => mayFollow(load, start.maxConcurrency),
     post: (message, transfer) => handle.post(message, transfer),
     microtask: runtime.microtask,

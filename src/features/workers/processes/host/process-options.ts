@@ -1,7 +1,15 @@
 /** The options `workers` and `process` of `createPool`. */
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { URL as BuiltinURL } from "../../../../builtins.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "../../../../option-checks.ts";
+import {
+  checkInteger,
+  checkKeys,
+  invalid,
+  isRecord,
+  ownOf,
+  show,
+} from "../../../../option-checks.ts";
+import { MAX_SENT } from "../../mirror/mirror-message.ts";
 import type { ProcessOptions, ResourceLimits } from "../../../../runtimes/runtime.ts";
 
 /** How the processes of a pool are started. What is left out is as for this process. */
@@ -18,6 +26,13 @@ export interface ProcessPoolOptions {
    * @default the program of this process
    */
   readonly execPath?: string;
+  /**
+   * Most calls that a process gets before it has begun them: an integer from 1. With more a process need not wait for its host
+   * between two calls.
+   *
+   * @default 64; 1 on Windows, where a host cannot tell which of them a process had begun when it was killed
+   */
+  readonly isolate?: number;
 }
 
 /** Checks the option `workers`. */
@@ -30,17 +45,23 @@ export function checkKind(given: unknown): "threads" | "processes" {
 export function checkProcess(
   given: unknown,
   toPath: (url: string) => string,
-): Pick<ProcessOptions, "cwd" | "execPath"> {
+): Pick<ProcessOptions, "cwd" | "execPath"> & { readonly isolate: number | undefined } {
   if (!isRecord(given)) throw invalid("process", "an object of options", show(given));
-  checkKeys("process of createPool()", given, ["cwd", "execPath"]);
-  const { cwd, execPath } = ownOf<ProcessPoolOptions>(given);
+  checkKeys("process of createPool()", given, ["cwd", "execPath", "isolate"]);
+  const { cwd, execPath, isolate } = ownOf<ProcessPoolOptions>(given);
   const isPlace = cwd === undefined || cwd instanceof BuiltinURL ||
     (typeof cwd === "string" && cwd !== "");
   if (!isPlace) throw invalid("process.cwd", "the path or URL of a folder", show(cwd));
   if (execPath !== undefined && (typeof execPath !== "string" || execPath === "")) {
     throw invalid("process.execPath", "the path of Node, Deno or Bun", show(execPath));
   }
-  return { cwd: cwd instanceof BuiltinURL ? toPath(cwd.href) : cwd, execPath };
+  return {
+    isolate: isolate === undefined
+      ? undefined
+      : checkInteger("process.isolate", isolate, 1, MAX_SENT),
+    cwd: cwd instanceof BuiltinURL ? toPath(cwd.href) : cwd,
+    execPath,
+  };
 }
 
 /** Flags of V8 for limits of heap and stack. */

@@ -12,6 +12,9 @@ import { Channel } from "../channel.ts";
 
 export class ProcessWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
+  /** One where it cannot be told which of them it has begun. */
+  readonly maxSent: number | undefined;
+  readonly begun: () => number | undefined;
   readonly ref: () => void;
   readonly unref: () => void;
   readonly #process: ChildProcess;
@@ -20,8 +23,10 @@ export class ProcessWorker implements WorkerHandle {
   #onMessage: (message: unknown) => void = () => {};
   #onError: (error: unknown) => void = () => {};
 
-  constructor(child: ChildProcess, runtime: HostRuntime) {
+  constructor(child: ChildProcess, runtime: HostRuntime, maxSent: number | undefined) {
     this.#process = child;
+    this.begun = child.noted;
+    this.maxSent = maxSent ?? (child.canNote ? undefined : 1);
     this.ref = child.ref;
     this.unref = child.unref;
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };

@@ -3,13 +3,16 @@ import { enterWorkerRealm } from "../../../../realm/worker-realm.ts";
 import type { ParentHandle, WorkerRuntime } from "../../../../runtimes/runtime.ts";
 import { reportErrors } from "../../../../worker/entry.ts";
 import type { Serve } from "../../../../worker/site.ts";
+import type { SpscRing } from "../../../../ring/spsc-ring.ts";
 import { Channel } from "../channel.ts";
+import { BegunConsumer } from "./begun-consumer.ts";
 
 /** Time for the last messages to reach the host. */
 const LAST_MS = 1000;
 
 export function serveProcess(serve: Serve, runtime: WorkerRuntime): void {
   const { pipe, parent } = runtime.openProcess!();
+  const { note } = pipe;
   let receive = (_message: unknown): void => {};
   const channel = new Channel(pipe, runtime, (message) => receive(message));
   const exit = (code: number): void => {
@@ -29,6 +32,13 @@ export function serveProcess(serve: Serve, runtime: WorkerRuntime): void {
   handle.onMessage(serve({
     parent: handle,
     port: channel.port,
+    ...(note !== undefined && {
+      takeConsumer: (ring: SpscRing) => {
+        const consumer = ring.takeConsumer(BegunConsumer) as BegunConsumer;
+        consumer.onBegin = note;
+        return consumer;
+      },
+    }),
     isHost: false,
     known: [],
     enter: (realm, _start, f) => {
