@@ -14,7 +14,7 @@ export default defineConfig({
       ".without-test/**",
       ...(isNode ? [] : onNode),
     ],
-    setupFiles: process.env["HEDDLE_TEST_TRANSPORT"] === "messages"
+    setupFiles: process.env["HEDDLE_TEST_WORKERS"] !== undefined
       ? ["tests/support/kind-of-workers.ts"]
       : [],
     testTimeout: 180_000,

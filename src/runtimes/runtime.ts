@@ -223,6 +223,8 @@ export interface Death {
   readonly signal: string | undefined;
   /** The last that its process wrote to stderr. */
   readonly stderr: string;
+  /** Why its process could not be started. */
+  readonly failure: string | undefined;
 }
 
 /** Host's handle on a worker: a thread or a process. */
@@ -261,12 +263,8 @@ export interface ChildPipe {
 
 /** The host's end of it. */
 export interface ChildProcess extends ChildPipe {
-  /** The process could not be started. */
-  onError(listener: (error: Error) => void): void;
-  /** It has ended, and what it wrote before has been read. */
-  onExit(listener: (exitCode: number | undefined, signal: string | undefined) => void): void;
-  /** The last that it wrote to stderr. */
-  errors(): string;
+  /** It has ended, and what it wrote before has been read; or it could not be started. */
+  onExit(listener: (exitCode: number | undefined, death: Death) => void): void;
   /** What it has noted last (`HostPipe.note`). Undefined: it cannot note anything, or that cannot be read. */
   noted(): number | undefined;
   /** Whether it can. */

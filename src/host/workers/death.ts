@@ -29,6 +29,8 @@ export function explainDeath(death: Death | undefined, cause: unknown): Found {
     lines.some((line) => FATAL.test(line) && OUT_OF_MEMORY.test(line));
   const reason = outOfMemory
     ? "it ran out of memory"
+    : death?.failure !== undefined
+    ? death.failure
     : signal === undefined
     ? "it exited"
     : `it was ended by ${signal}`;

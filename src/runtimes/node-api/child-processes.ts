@@ -122,18 +122,16 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
   const pipe = child.stdio[3] as Socket | null | undefined;
   let stderr = Buffer.alloc(0);
   let isOver = false;
-  let onExit = (_code: number | undefined, _signal: string | undefined): void => {};
-  let onError = (_error: Error): void => {};
-  const end = (code: number | null, signal: string | null): void => {
+  let onExit: Parameters<ChildProcess["onExit"]>[0] = () => {};
+  const end = (code: number | null, signal: string | null, failure?: string): void => {
     if (isOver) return;
     isOver = true;
     pipe?.destroy();
-    onExit(code ?? undefined, signal ?? undefined);
+    onExit(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
     file?.close();
   };
-  child.on("error", (error) => {
-    onError(error);
-    if (child.pid === undefined) end(null, null);
+  child.on("error", ({ message }) => {
+    if (child.pid === undefined) end(null, null, `its process could not be started: ${message}`);
   });
   child.on("exit", (code, signal) => {
     if (pipe === null || pipe === undefined || pipe.destroyed) return end(code, signal);
@@ -157,9 +155,7 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
       if (!isOver) writeTo(pipe!, chunks);
     },
     onData: (listener) => void pipe?.on("data", listener),
-    onError: (listener) => onError = listener,
     onExit: (listener) => onExit = listener,
-    errors: () => stderr.toString(),
     noted: () => file?.read(),
     canNote: file !== undefined,
     kill: () => kill(isOver ? undefined : child.pid),

@@ -19,7 +19,7 @@ export interface MirrorData {
 type Memory = "lane" | "hostControl" | "active" | "taskTimings";
 
 /** Start data that is posted: numbers in place of memory. */
-export type MirroredStart = Omit<WorkerStart, Memory>;
+export type MirroredStart = Omit<WorkerStart, Memory> & { readonly active?: WorkerStart["active"] | undefined };
 
 const NO_MEMORY: Readonly<Record<Memory, undefined>> = {
   lane: undefined,
@@ -28,13 +28,23 @@ const NO_MEMORY: Readonly<Record<Memory, undefined>> = {
   taskTimings: undefined,
 };
 
-export function withoutMemory(start: WorkerStart, ringSizes: RingSizes): MirroredStart {
+/** `sharesWords`: between threads that could share memory, what counts them is shared, by which `heddle/shared` knows them. */
+export function withoutMemory(
+  start: WorkerStart,
+  ringSizes: RingSizes,
+  sharesWords: boolean,
+): MirroredStart {
   const shared = Object.entries(start.features).filter(([, data]) =>
     data instanceof SharedArrayBuffer
   );
   const none = Object.fromEntries(shared.map(([name]) => [name, undefined]));
   const mirror: MirrorData = { ringSizes, timingBytes: start.taskTimings.byteLength };
-  return { ...start, ...NO_MEMORY, features: { ...start.features, ...none, mirror } };
+  return {
+    ...start,
+    ...NO_MEMORY,
+    ...(sharesWords && { active: start.active }),
+    features: { ...start.features, ...none, mirror },
+  };
 }
 
 /** The worker's own memory. Features get none: only messages tell it of aborts. */
@@ -49,7 +59,7 @@ export function withMemory(
     ...start,
     lane,
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    active: [AwakeCount.create()],
+    active: start.active ?? [AwakeCount.create()],
     taskTimings: new SharedArrayBuffer(timingBytes),
   };
 }

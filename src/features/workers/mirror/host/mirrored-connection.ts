@@ -15,7 +15,8 @@ export const connectMirrored: Connect = (handle, start, ringSizes, runtime): Lan
     post: (message, transfer) => handle.post(message, transfer),
     microtask: runtime.microtask,
   });
-  handle.post(withoutMemory(start, ringSizes), [start.payloadPort]);
+  const sharesWords = runtime.sharesMemory && handle.channel === undefined;
+  handle.post(withoutMemory(start, ringSizes, sharesWords), [start.payloadPort]);
   return { mirror, responseSpace: mirror, requestSpace: mirror, waker: mirror };
 };
 

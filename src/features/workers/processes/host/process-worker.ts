@@ -32,7 +32,6 @@ export class ProcessWorker implements WorkerHandle {
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
     this.#channel = new Channel(guarded, runtime, (message) => this.#onMessage(message));
     this.channel = { local: this.#channel.port, remote: undefined };
-    child.onError((error) => this.#onError(error));
   }
 
   /** What a process sends that breaks the protocol ends it. */
@@ -64,9 +63,9 @@ export class ProcessWorker implements WorkerHandle {
   }
 
   onExit(listener: (exitCode: number | undefined, death: Death) => void): void {
-    this.#process.onExit((exitCode, signal) => {
+    this.#process.onExit((exitCode, death) => {
       this.#ended.resolve();
-      listener(exitCode, { signal, stderr: this.#process.errors() });
+      listener(exitCode, death);
     });
   }
 
