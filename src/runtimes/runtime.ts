@@ -289,6 +289,8 @@ export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** Flags of V8 that limit heap and stack. */
   readonly heapFlags: readonly string[];
+  /** Whether it is killed when this process is gone. Otherwise it ends when it returns to its event loop. */
+  readonly isGuarded: boolean;
 }
 
 /** Standard streams by name. */

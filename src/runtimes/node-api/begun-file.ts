@@ -7,9 +7,12 @@ import { process } from "./process.ts";
 /** Memory, where there is such a folder (Linux). */
 const MEMORY = "/dev/shm";
 
+/** The word of a child that cannot write it. */
+const NOTHING = -1;
+
 export interface BegunFile {
   readonly descriptor: number;
-  /** The word. Undefined: it cannot be read. */
+  /** The word, from 0. Undefined: it was not written, or cannot be read. */
   read(): number | undefined;
   close(): void;
 }
@@ -25,7 +28,7 @@ export function createBegunFile(): BegunFile | undefined {
     const path = `${folder}/heddle-${crypto.randomUUID()}`;
     descriptor = fs.openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600);
     fs.unlinkSync(path);
-    fs.writeSync(descriptor, new Uint8Array(4), 0, 4, 0);
+    fs.writeSync(descriptor, new Int32Array([NOTHING]), 0, 4, 0);
   } catch {
     return undefined;
   }
@@ -34,7 +37,8 @@ export function createBegunFile(): BegunFile | undefined {
     read: () => {
       const word = new Int32Array(1);
       try {
-        return fs.readSync(descriptor, word, 0, 4, 0) === 4 ? word[0] : undefined;
+        const isRead = fs.readSync(descriptor, word, 0, 4, 0) === 4;
+        return isRead && word[0] !== NOTHING ? word[0] : undefined;
       } catch {
         return undefined;
       }
@@ -43,12 +47,25 @@ export function createBegunFile(): BegunFile | undefined {
   };
 }
 
-/** The child's writer. */
-export function begunWriter(descriptor: number): (position: number) => void {
-  const { writeSync } = process.getBuiltinModule("node:fs");
+/** The child's writer, which has written 0. Undefined: it cannot write. */
+export function begunWriter(inherited: number): ((position: number) => void) | undefined {
+  const { openSync, writeSync } = process.getBuiltinModule("node:fs");
   const word = new Int32Array(1);
-  return (position) => {
+  let descriptor = inherited;
+  const write = (position: number): void => {
     word[0] = position;
     writeSync(descriptor, word, 0, 4, 0);
   };
+  try {
+    write(0);
+  } catch {
+    try {
+      // Deno knows descriptors of its own only (2.9).
+      descriptor = openSync(`/proc/self/fd/${inherited}`, "r+");
+      write(0);
+    } catch {
+      return undefined;
+    }
+  }
+  return write;
 }

@@ -10,7 +10,7 @@ import { outputsOf, process } from "./process.ts";
 import { isBun, isDeno } from "./threads.ts";
 import type { ChildProcess, HostRuntime, OutputName } from "../runtime.ts";
 import { createBegunFile } from "./begun-file.ts";
-import { CHILD_VARIABLE, NO_FILE, writeTo } from "./child-pipe.ts";
+import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-pipe.ts";
 
 const { setTimeout, clearTimeout } = timers;
 
@@ -91,7 +91,7 @@ function forward(child: NodeChild, name: OutputName, keep: (chunk: Buffer) => vo
 export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
   { url },
   { env = process.env, argv = [], execArgv },
-  { execPath = process.execPath, cwd, heapFlags },
+  { execPath = process.execPath, cwd, heapFlags, isGuarded },
 ) => {
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const module = url.protocol === "file:"
@@ -112,7 +112,7 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
     ],
     env: {
       ...env as Readonly<Record<string, string>>,
-      [CHILD_VARIABLE]: file === undefined ? NO_FILE : "",
+      [CHILD_VARIABLE]: [file && FILE, isGuarded ? GUARD : undefined].join(" "),
     },
     windowsHide: true,
     ...(cwd !== undefined && { cwd }),
@@ -152,7 +152,7 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
   >[];
   return {
     write: (chunks) => {
-      if (!isOver) writeTo(pipe!, chunks);
+      if (!isOver && pipe) writeTo(pipe, chunks);
     },
     onData: (listener) => void pipe?.on("data", listener),
     onExit: (listener) => onExit = listener,

@@ -19,7 +19,9 @@ export interface MirrorData {
 type Memory = "lane" | "hostControl" | "active" | "taskTimings";
 
 /** Start data that is posted: numbers in place of memory. */
-export type MirroredStart = Omit<WorkerStart, Memory> & { readonly active?: WorkerStart["active"] | undefined };
+export type MirroredStart = Omit<WorkerStart, Memory> & {
+  readonly active?: WorkerStart["active"] | undefined;
+};
 
 const NO_MEMORY: Readonly<Record<Memory, undefined>> = {
   lane: undefined,

@@ -10,6 +10,7 @@ import {
   STATE_MASK,
   stateSlot,
 } from "../../../ring/record-layout.ts";
+import { ProtocolError } from "../../../errors.ts";
 import {
   CAPACITY,
   HEAD_POSITION,
@@ -38,8 +39,12 @@ export class RingCopy {
     return Atomics.load(this.#header, HEAD_POSITION);
   }
 
-  /** The other side's consumer has released everything before this. */
+  /** The other side's consumer has released everything before this. Throws ProtocolError if it cannot have. */
   set head(position: number) {
+    const { head } = this;
+    if (((position - head) | 0) < 0 || ((this.taken - position) | 0) < 0 || (position & 7) !== 0) {
+      throw new ProtocolError(`Ring head ${position} is not between ${head} and ${this.taken}.`);
+    }
     Atomics.store(this.#header, HEAD_POSITION, position);
   }
 
@@ -75,14 +80,22 @@ export class RingCopy {
     return copy as Int32Array as Words;
   }
 
-  /** Publishes records that the other side has taken. */
+  /** Publishes records that the other side has taken. Throws ProtocolError for such as cannot be. */
   put(records: Words): void {
     const words = this.#words;
     let tail = Atomics.load(this.#header, TAIL_POSITION);
+    let free = this.#mask + 1 - ((tail - this.head) | 0);
     for (let at = 0; at < records.length;) {
       const index = tail & this.#mask;
       const length = records[at]!;
+      const bytes = Math.abs(length);
       const count = (length > 0 ? length : RECORD_HEADER_BYTES) >> 2;
+      free -= bytes;
+      const isPossible = bytes >= RECORD_HEADER_BYTES && (bytes & 7) === 0 && free >= 0 &&
+        index + bytes <= this.#mask + 1 && at + count <= records.length;
+      if (!isPossible) {
+        throw new ProtocolError(`Record length ${length} at index ${index} is impossible.`);
+      }
       words.set(records.subarray(at, at + count), index >> 2);
       at += count;
       tail = (tail + Math.abs(length)) | 0;
@@ -93,7 +106,8 @@ export class RingCopy {
   /** The other side has ended. It had begun the records before `position`, so those behind can be revoked again. */
   recover(position: number): void {
     const { head } = this;
-    const isThere = ((position - head) | 0) >= 0 && ((this.taken - position) | 0) >= 0;
+    const isThere = ((position - head) | 0) >= 0 && ((this.taken - position) | 0) >= 0 &&
+      (position & 7) === 0;
     if (!isThere) return; // it has noted nothing that could be
     const words = this.#words;
     for (let at = position; at !== this.taken;) {

@@ -24,15 +24,20 @@ export class Channel {
   #written: Uint8Array[] = [];
   readonly #payloads: unknown[] = [];
 
-  /** `onMessage` gets all other messages; what it throws ends in `pipe`. */
-  constructor(pipe: ChildPipe, runtime: Runtime, onMessage: (message: unknown) => void) {
+  /** `onMessage` gets all other messages; what it throws ends in `pipe`. `maxFrameBytes`: of the other side. */
+  constructor(
+    pipe: ChildPipe,
+    runtime: Runtime,
+    onMessage: (message: unknown) => void,
+    maxFrameBytes?: number,
+  ) {
     this.#pipe = pipe;
     this.#runtime = runtime;
     const reader = new FrameReader((kind, frame) => {
       const message = this.#read(kind, frame);
       if (kind === PAYLOAD || kind === NOTICE) this.#payloads.push(message);
       else onMessage(message);
-    });
+    }, maxFrameBytes);
     pipe.onData((bytes) => reader.push(bytes));
     this.port = {
       post: (message, _transfer, bytes) => this.#postPayload(message, bytes),

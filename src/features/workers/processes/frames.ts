@@ -22,7 +22,7 @@ export const MESSAGE = 4;
 
 const HEADER_BYTES = 8;
 const MIRROR_WORDS = 8;
-/** Largest frame that is read. */
+/** Largest frame. */
 export const MAX_FRAME_BYTES: number = 2 ** 31 - 8;
 const NONE = -1;
 
@@ -104,8 +104,14 @@ export class FrameReader {
   #frame: Uint8Array<ArrayBuffer> | undefined;
   #filled = 0;
 
-  constructor(onFrame: (kind: number, frame: ArrayBuffer) => void) {
+  readonly #maxBytes: number;
+
+  constructor(
+    onFrame: (kind: number, frame: ArrayBuffer) => void,
+    maxBytes: number = MAX_FRAME_BYTES,
+  ) {
     this.#onFrame = onFrame;
+    this.#maxBytes = maxBytes;
   }
 
   /** Takes bytes, and hands on the frames that they complete. Throws ProtocolError, and what `onFrame` throws. */
@@ -134,7 +140,7 @@ export class FrameReader {
 
   #begin(): void {
     const size = new DataView(this.#header.buffer).getUint32(0, true);
-    if (size < HEADER_BYTES + 8 || size > MAX_FRAME_BYTES || (size & 7) !== 0) {
+    if (size < HEADER_BYTES + 8 || size > this.#maxBytes || (size & 7) !== 0) {
       throw new ProtocolError(`A frame claims ${size} bytes.`);
     }
     this.#frame = new Uint8Array(size);

@@ -37,7 +37,7 @@ function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): voi
     return new ProcessWorker(
       spawnProcess(entry, thread, { ...options, heapFlags }),
       runtime as unknown as HostRuntime,
-      isolate,
+      { maxSent: isolate, maxPayloadBytes: to.maxPayloadBytes },
     );
   };
 }

@@ -9,7 +9,10 @@ import {
 } from "../../../../src/lane/frame.ts";
 import { IS_CLOSING, REQUEST_RING, responseRing, WAITS_FOR } from "../../../../src/lane/layout.ts";
 import { HostMirror } from "../../../../src/features/workers/mirror/host/host-mirror.ts";
-import type { MirrorMessage } from "../../../../src/features/workers/mirror/mirror-message.ts";
+import {
+  MAX_SENT,
+  type MirrorMessage,
+} from "../../../../src/features/workers/mirror/mirror-message.ts";
 import { WorkerMirror } from "../../../../src/features/workers/mirror/worker/worker-mirror.ts";
 import {
   type MirrorData,
@@ -54,7 +57,7 @@ function createLane(capacity: number) {
   loads.set(LOADS);
   const features = { limits: new SharedArrayBuffer(8), scaling: 1 };
   const given = { ...created, requestCapacity: capacity, features } as WorkerStart;
-  const posted = withoutMemory(given, ringSizes);
+  const posted = withoutMemory(given, ringSizes, false);
   expect(JSON.stringify(posted)).not.toContain("Buffer");
   const { scaling, mirror } = posted.features;
   expect(scaling).toBe(1);
@@ -69,6 +72,7 @@ function createLane(capacity: number) {
     requestCapacity: capacity,
     loads,
     mayFollow,
+    maxSent: MAX_SENT,
     post: (message) => void toWorker.push(clone(message)),
     microtask: (callback) => void microtasks.push(callback),
   });

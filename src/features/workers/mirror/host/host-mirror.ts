@@ -16,7 +16,7 @@ import {
   responseRing,
   WAITS_FOR,
 } from "../../../../lane/layout.ts";
-import { type MirrorMessage, movedWith } from "../mirror-message.ts";
+import { type MirrorMessage, movedWith, WORKER_WORDS } from "../mirror-message.ts";
 import { RingCopy } from "../records.ts";
 
 export interface HostMirrorOptions {
@@ -97,10 +97,11 @@ export class HostMirror {
 
   receive({ head, records, words, loads }: MirrorMessage): void {
     this.#requests.head = head;
-    if (words !== undefined) this.#control.set(words, WAITS_FOR);
+    // A process may be another version, or damaged.
+    if (words?.length === WORKER_WORDS) this.#control.set(words, WAITS_FOR);
     if (loads !== undefined) {
-      for (let at = 0; at < loads.length; at += 2) {
-        this.#options.loads[loads[at]!] = loads[at + 1]!;
+      for (let at = 0; at + 1 < loads.length; at += 2) {
+        this.#options.loads[loads[at]!] = loads[at + 1]!; // nothing happens beyond its end
       }
     }
     if (records !== undefined) this.#responses.put(records);

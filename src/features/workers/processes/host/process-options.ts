@@ -27,6 +27,13 @@ export interface ProcessPoolOptions {
    */
   readonly execPath?: string;
   /**
+   * What becomes of processes whose host is gone, also by SIGKILL. "end": each ends when it returns to its event loop. "kill": at
+   * most a second later a process ends even in an endless loop, for which it has a thread more (6 to 8 MiB) that looks each second.
+   *
+   * @default "end"
+   */
+  readonly orphans?: "end" | "kill";
+  /**
    * Most calls that a process gets before it has begun them: an integer from 1. With more a process need not wait for its host
    * between two calls.
    *
@@ -45,17 +52,21 @@ export function checkKind(given: unknown): "threads" | "processes" {
 export function checkProcess(
   given: unknown,
   toPath: (url: string) => string,
-): Pick<ProcessOptions, "cwd" | "execPath"> & { readonly isolate: number | undefined } {
+): Omit<ProcessOptions, "heapFlags"> & { readonly isolate: number | undefined } {
   if (!isRecord(given)) throw invalid("process", "an object of options", show(given));
-  checkKeys("process of createPool()", given, ["cwd", "execPath", "isolate"]);
-  const { cwd, execPath, isolate } = ownOf<ProcessPoolOptions>(given);
+  checkKeys("process of createPool()", given, ["cwd", "execPath", "isolate", "orphans"]);
+  const { cwd, execPath, isolate, orphans = "end" } = ownOf<ProcessPoolOptions>(given);
   const isPlace = cwd === undefined || cwd instanceof BuiltinURL ||
     (typeof cwd === "string" && cwd !== "");
   if (!isPlace) throw invalid("process.cwd", "the path or URL of a folder", show(cwd));
   if (execPath !== undefined && (typeof execPath !== "string" || execPath === "")) {
     throw invalid("process.execPath", "the path of Node, Deno or Bun", show(execPath));
   }
+  if (orphans !== "end" && orphans !== "kill") {
+    throw invalid("process.orphans", '"end" or "kill"', show(orphans));
+  }
   return {
+    isGuarded: orphans === "kill",
     isolate: isolate === undefined
       ? undefined
       : checkInteger("process.isolate", isolate, 1, MAX_SENT),

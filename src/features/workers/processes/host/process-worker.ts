@@ -1,14 +1,23 @@
 /** A worker that is a process, behind the handle of a thread. */
 import { Promise } from "../../../../builtins.ts";
-import { ProtocolError } from "../../../../errors.ts";
 import type {
   ChildProcess,
   Death,
-  HostRuntime,
   PayloadPort,
+  Runtime,
   WorkerHandle,
 } from "../../../../runtimes/runtime.ts";
 import { Channel } from "../channel.ts";
+import { MAX_FRAME_BYTES } from "../frames.ts";
+
+/** Bytes of a frame beside a payload. */
+const FRAME_ROOM = 16 * 1024 * 1024;
+
+export interface ProcessLimits {
+  /** Most calls that it gets before it has begun them. Undefined: as many as other workers, if it can note what it begins. */
+  readonly maxSent: number | undefined;
+  readonly maxPayloadBytes: number;
+}
 
 export class ProcessWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
@@ -23,14 +32,20 @@ export class ProcessWorker implements WorkerHandle {
   #onMessage: (message: unknown) => void = () => {};
   #onError: (error: unknown) => void = () => {};
 
-  constructor(child: ChildProcess, runtime: HostRuntime, maxSent: number | undefined) {
+  constructor(child: ChildProcess, runtime: Runtime, { maxSent, maxPayloadBytes }: ProcessLimits) {
     this.#process = child;
     this.begun = child.noted;
     this.maxSent = maxSent ?? (child.canNote ? undefined : 1);
     this.ref = child.ref;
     this.unref = child.unref;
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
-    this.#channel = new Channel(guarded, runtime, (message) => this.#onMessage(message));
+    const maxFrameBytes = Math.min(MAX_FRAME_BYTES, maxPayloadBytes + FRAME_ROOM);
+    this.#channel = new Channel(
+      guarded,
+      runtime,
+      (message) => this.#onMessage(message),
+      maxFrameBytes,
+    );
     this.channel = { local: this.#channel.port, remote: undefined };
   }
 
@@ -42,7 +57,6 @@ export class ProcessWorker implements WorkerHandle {
       try {
         take(bytes);
       } catch (error) {
-        if (!(error instanceof ProtocolError)) throw error;
         isDamaged = true;
         this.#onError(error);
         this.#process.kill();
