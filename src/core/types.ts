@@ -66,6 +66,8 @@ export interface FeatureParts {
   readonly sync: Parts<never, never, "sync">;
   /** Of `mirror()`. */
   readonly mirror: Parts<"transport">;
+  /** Of `processes()`. */
+  readonly processes: Parts<"workers" | "process">;
 }
 
 /** What the features add that are not in use. */

@@ -35,6 +35,7 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
   scopes: ["", "", "scope"],
   sync: ["", "", "sync"],
   mirror: ["transport", "", ""],
+  processes: ["workers process", "", ""],
 };
 
 const ORDER = Object.keys(PARTS) as readonly FeatureName[];

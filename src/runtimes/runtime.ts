@@ -481,8 +481,8 @@ export interface WorkerRuntime extends Runtime {
   /** Whether a host has started this process as a worker. Missing where there are no processes. */
   readonly isProcess?: () => boolean;
   /** In such a process: the pipe to its host, and what is beside messages. Throws elsewhere. */
-  readonly openProcess?: () => {
+  readonly openProcess?: () => Promise<{
     readonly pipe: HostPipe;
     readonly parent: Omit<ParentHandle, "post" | "onMessage">;
-  };
+  }>;
 }

@@ -1,10 +1,10 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
-import { Buffer, timers } from "./node-api/builtins.ts";
-import { isChild, openPipe } from "./node-api/child-pipe.ts";
+import { Buffer } from "./node-api/builtins.ts";
+import { isChild } from "./node-api/child-variable.ts";
 import { process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
 import { type HostPort, listen } from "./node-api/host-port.ts";
-import type { HostPipe, OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
+import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
 import { isBun, isBunMain, isDeno, threads } from "./node-api/threads.ts";
 import { memoryBytes as bunMemoryBytes } from "./bun/memory.ts";
 
@@ -115,41 +115,12 @@ function capture(names: readonly OutputName[]): void {
 
 let parent: ParentHandle | undefined;
 
-/** What a process is to its host, beside messages. It ends by an exception when the host knows of it. */
-function processParent(pipe: HostPipe): Omit<ParentHandle, "post" | "onMessage"> {
-  let isTerminating = false;
-  let onUncaught = (_error: unknown): void => {};
-  process.on("uncaughtException", (error) => {
-    if (process.listenerCount("uncaughtException") > 1) return;
-    isTerminating = true;
-    onUncaught(error);
-    timers.setTimeout(() => pipe.endWrites(() => exit(1)), 0);
-  });
-  return {
-    onUnhandledRejection: (listener) =>
-      void process.on("unhandledRejection", (reason) => {
-        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
-      }),
-    onUncaught: (listener) => onUncaught = listener,
-    onExit: process.on.bind(process, "exit"),
-    isTerminating: () => isTerminating,
-    writeDirectly: () => {},
-    flushOutput: (callback) => {
-      process.stdout.write("", () => void process.stderr.write("", callback));
-    },
-    exit,
-  };
-}
-
 export const workerRuntime: WorkerRuntime = Object.assign(
   currentRuntime,
   {
     parent: () => parent ??= createParent(listen()),
     isProcess: () => (isBun ? isBunMain : threads().isMainThread) && isChild(),
-    openProcess: () => {
-      const pipe = openPipe();
-      return { pipe, parent: processParent(pipe) };
-    },
+    openProcess: async () => (await import("./node-api/child-pipe.ts")).openProcess(),
     confine: isBun || isDeno
       ? async () => {}
       : async (...given) => (await import("./node/permission.ts")).confineSelf(...given),

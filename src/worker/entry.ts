@@ -29,7 +29,7 @@ import {
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import type { ParentHandle, WorkerRuntime } from "../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../runtimes/runtime.ts";
 import { workerRuntime } from "../runtimes/worker.ts";
 import { unpackData } from "../shared-entry.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
@@ -42,6 +42,7 @@ import { seams } from "./feature.ts";
 import { load, modulesOf, packReasonOf } from "./loading/load-tasks.ts";
 import { WorkerLoop } from "./loop.ts";
 import { Replies } from "./replies.ts";
+import { reportErrors } from "./report-errors.ts";
 import type { Serve, Site } from "./site.ts";
 import { WorkerCore } from "./worker-core.ts";
 
@@ -62,7 +63,7 @@ export const serve: Serve = (site) => {
  */
 export function serveThread(
   serve: Serve,
-  loadProcess: () => Promise<(serve: Serve, runtime: WorkerRuntime) => void>,
+  loadProcess: () => Promise<(serve: Serve, runtime: WorkerRuntime) => Promise<void>>,
 ): void {
   if (hostWorkers() !== undefined) return;
   if (runtime.isProcess?.()) {
@@ -70,7 +71,7 @@ export function serveThread(
     return;
   }
   const parent = runtime.parent();
-  reportErrors(parent);
+  reportErrors(parent, runtime);
   // The listener keeps the worker alive. The thread may start before its start data exists.
   parent.onMessage(serve({
     parent,
@@ -86,16 +87,6 @@ export function serveThread(
     },
     crash,
   }));
-}
-
-/** Tells the host of errors that nobody handles. */
-export function reportErrors(parent: ParentHandle): void {
-  parent.onUncaught((error) =>
-    parent.post({ heddle: "uncaught", error: packReasonOf(runtime, error) })
-  );
-  parent.onUnhandledRejection((reason) =>
-    parent.post({ heddle: "unhandledRejection", error: packReasonOf(runtime, reason) })
-  );
 }
 
 /** Other code may send messages to the worker too, so heddle's messages carry a mark. */

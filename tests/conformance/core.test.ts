@@ -119,6 +119,7 @@ describe("a pool without features", () => {
     ["metrics", true, "observe"],
     ["host", {}, "requests"],
     ["transport", "auto", "mirror"],
+    ["workers", "processes", "processes"],
   ])("says what the option %s needs", (name, value, feature) => {
     expect(refusal(() => createPool({ [name]: value } as Untyped))).toEqual(needs(name, feature));
   });

@@ -19,7 +19,8 @@ export type FeatureName =
   | "map"
   | "scopes"
   | "sync"
-  | "mirror";
+  | "mirror"
+  | "processes";
 
 /** A feature with those that it needs: what a function of `heddle/features` returns. */
 export interface Feature<Name extends FeatureName = FeatureName> {

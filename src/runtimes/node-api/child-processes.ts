@@ -10,7 +10,7 @@ import { outputsOf, process } from "./process.ts";
 import { isBun, isDeno } from "./threads.ts";
 import type { ChildProcess, HostRuntime, OutputName } from "../runtime.ts";
 import { createBegunFile } from "./begun-file.ts";
-import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-pipe.ts";
+import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-variable.ts";
 
 const { setTimeout, clearTimeout } = timers;
 

@@ -1,7 +1,7 @@
 /** Serves the host of this process, which has started it as a worker. */
 import { enterWorkerRealm } from "../../../../realm/worker-realm.ts";
 import type { ParentHandle, WorkerRuntime } from "../../../../runtimes/runtime.ts";
-import { reportErrors } from "../../../../worker/entry.ts";
+import { reportErrors } from "../../../../worker/report-errors.ts";
 import type { Serve } from "../../../../worker/site.ts";
 import type { SpscRing } from "../../../../ring/spsc-ring.ts";
 import { Channel } from "../channel.ts";
@@ -10,8 +10,8 @@ import { BegunConsumer } from "./begun-consumer.ts";
 /** Time for the last messages to reach the host. */
 const LAST_MS = 1000;
 
-export function serveProcess(serve: Serve, runtime: WorkerRuntime): void {
-  const { pipe, parent } = runtime.openProcess!();
+export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promise<void> {
+  const { pipe, parent } = await runtime.openProcess!();
   const { note } = pipe;
   let receive = (_message: unknown): void => {};
   const channel = new Channel(pipe, runtime, (message) => receive(message));
@@ -27,7 +27,7 @@ export function serveProcess(serve: Serve, runtime: WorkerRuntime): void {
     onMessage: (listener) => receive = listener,
     exit,
   };
-  reportErrors(handle);
+  reportErrors(handle, runtime);
   parent.onExit(() => channel.flush());
   handle.onMessage(serve({
     parent: handle,
