@@ -8,7 +8,7 @@ import { serveThread } from "./worker/entry.ts";
 
 serveThread(
   serve,
-  async () => (await import("./features/workers/processes/worker/serve-process.ts")).serveProcess,
+  async () => (await import("./features/workers/processes/worker.ts")).serveProcess,
 );
 
 export { serve };

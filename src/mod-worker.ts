@@ -10,7 +10,7 @@ import { useInWorker } from "./worker/feature.ts";
 useInWorker(workerFeatures);
 serveThread(
   serve,
-  async () => (await import("./features/workers/processes/worker/serve-process.ts")).serveProcess,
+  async () => (await import("./features/workers/processes/worker.ts")).serveProcess,
 );
 
 export { serve };

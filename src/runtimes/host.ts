@@ -1,7 +1,6 @@
 /** What a host asks of its runtime, beside what workers ask as well. */
 import { Set } from "../builtins.ts";
 import { spawnOnBun } from "./bun/web-workers.ts";
-import { limitsProcesses, spawnProcess } from "./node-api/child-processes.ts";
 import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
 import { refusePermission as refuseOnDeno } from "./deno.ts";
@@ -40,9 +39,7 @@ const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setT
   takesExecArgv: false,
   measuresMemory: true,
   startsGivenWorkers: false,
-  spawnProcess,
-  limitsProcesses,
-  toPath: (url) => process.getBuiltinModule("node:url").fileURLToPath(url),
+  loadProcesses: async () => (await import("./node-api/child-processes.ts")).spawnProcess,
   stopsThreads: true,
   printsUncaught: false,
   directOutputs: () => [],

@@ -3,6 +3,8 @@
  * all other code receives an object of this type.
  */
 
+import type { ChildProcess, Death, HostPipe, ProcessOptions } from "./process-types.ts";
+
 /** Result of `writeOneByte`: there is a unit above 0xff; there may be one above 0x7f; there is neither. */
 export const NOT_ONE_BYTE = 0;
 export const LATIN1 = 1;
@@ -217,16 +219,6 @@ export interface PayloadPort {
   close(): void;
 }
 
-/** How a worker ended, beside its exit code. */
-export interface Death {
-  /** The signal that ended its process. */
-  readonly signal: string | undefined;
-  /** The last that its process wrote to stderr. */
-  readonly stderr: string;
-  /** Why its process could not be started. */
-  readonly failure: string | undefined;
-}
-
 /** Host's handle on a worker: a thread or a process. */
 export interface WorkerHandle {
   /**
@@ -251,46 +243,6 @@ export interface WorkerHandle {
   readonly hasEnded?: (() => boolean) | undefined;
   /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
   terminate(): Promise<unknown>;
-}
-
-/** A pipe between a host and a worker that is a process. */
-export interface ChildPipe {
-  /** Writes these bytes at once. They belong to the pipe. */
-  write(chunks: readonly Uint8Array[]): void;
-  /** The bytes in `listener` are its own. */
-  onData(listener: (bytes: Uint8Array) => void): void;
-}
-
-/** The host's end of it. */
-export interface ChildProcess extends ChildPipe {
-  /** It has ended, and what it wrote before has been read; or it could not be started. */
-  onExit(listener: (exitCode: number | undefined, death: Death) => void): void;
-  /** What it has noted last (`HostPipe.note`). Undefined: it cannot note anything, or that cannot be read. */
-  noted(): number | undefined;
-  /** Whether it can. */
-  readonly canNote: boolean;
-  kill(): void;
-  ref(): void;
-  unref(): void;
-}
-
-/** The process's end of it. */
-export interface HostPipe extends ChildPipe {
-  /** Calls back when all is written. */
-  endWrites(callback: () => void): void;
-  /** Notes a number where the host finds it however this process ends. Undefined: there is no such place. */
-  readonly note: ((value: number) => void) | undefined;
-}
-
-/** How a process is started, beside `ThreadOptions`. What is left out is the host's. */
-export interface ProcessOptions {
-  /** The program of a runtime. */
-  readonly execPath?: string | undefined;
-  readonly cwd?: string | undefined;
-  /** Flags of V8 that limit heap and stack. */
-  readonly heapFlags: readonly string[];
-  /** Whether it is killed when this process is gone. Otherwise it ends when it returns to its event loop. */
-  readonly isGuarded: boolean;
 }
 
 /** Standard streams by name. */
@@ -433,16 +385,10 @@ export interface HostRuntime extends Runtime {
     modules: readonly string[],
     thread: ThreadOptions,
   ): WorkerHandle;
-  /** Whether `ProcessOptions.heapFlags` limit what this program runs; undefined: that of this process. */
-  readonly limitsProcesses?: (execPath: string | undefined) => boolean;
-  /** The path of a file URL. Missing where there are no files. */
-  readonly toPath?: (url: string) => string;
-  /** Starts a process with the module `entry`. Missing where there are none. */
-  readonly spawnProcess?: (
-    entry: WorkerEntry,
-    thread: ThreadOptions,
-    options: ProcessOptions,
-  ) => ChildProcess;
+  /** Loads what starts a process with the module `entry`. Missing where there are no processes. */
+  readonly loadProcesses?: () => Promise<
+    (entry: WorkerEntry, thread: ThreadOptions, options: ProcessOptions) => ChildProcess
+  >;
   /**
    * The standard streams that workers should write themselves: their messages would wait for their event loop, so output
    * of a busy task would be late. Not those that the program has replaced, nor on runtimes that have no such wait.

@@ -291,7 +291,7 @@ describe("options", () => {
     [{ process: { orphans: "keep" as never } }, /process\.orphans must be "end" or "kill"/],
     [{ process: { isolate: 0 } }, /process\.isolate/],
     [{ process: { shell: true } as never }, /shell/],
-    [{ workers: "threads", process: {} }, /process is for workers: "processes"/],
+    [{ workers: "threads", process: {} }, /process is for workers that are processes/],
   ])("%j is refused", (options, message) => {
     expect(() => createPool({ threads: 1, workers: "processes", ...options })).toThrow(message);
   });
@@ -301,7 +301,7 @@ describe("options", () => {
       const pool = processPool({ process: options });
       expect(await rejection(pool.ready)).toMatchObject({
         code: "HEDDLE_WORKER_START",
-        message: expect.stringMatching(/its process could not be started/),
+        message: expect.stringMatching(/it could not be started/),
       });
     }
   });

@@ -94,7 +94,7 @@ export type OptionsRuntime =
   & Partial<
     Pick<
       HostRuntime,
-      "env" | "measuresMemory" | "sharesMemory" | "spawnProcess" | "limitsProcesses" | "toPath"
+      "env" | "measuresMemory" | "sharesMemory" | "loadProcesses" | "importCondition"
     >
   >;
 

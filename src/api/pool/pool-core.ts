@@ -430,13 +430,12 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   /** Prints an exception that ended a worker, unless a call rejected with it or a listener handled it. */
   onWorkerExit(exit: WorkerExit, error: WorkerLostError | undefined): void {
     const { workerId, reason, exitCode, callsLost, replacedBy } = exit;
-    const { runtime, options } = this.spec;
-    const printsUncaught = runtime.printsUncaught && options.spawnWorker === undefined;
+    const { runtime: { printsUncaught }, options: { spawnWorker } } = this.spec;
     this.readyMs.delete(workerId);
     for (const part of this.parts.values()) part.onWorkerExit?.(exit);
     const detail = { workerId, reason, exitCode, callsLost, replacedBy, error };
     const cause = error?.cause;
-    const isPrinted = callsLost === 0 && cause !== undefined && !printsUncaught &&
+    const isPrinted = callsLost === 0 && cause !== undefined && !(printsUncaught && !spawnWorker) &&
       !(cause instanceof TimeoutError || cause instanceof WorkerStartError); // errors of heddle itself
     const warning = isPrinted ? `uncaught exception in worker ${workerId}:` : undefined;
     this.emit("workerExit", detail, warning, cause);

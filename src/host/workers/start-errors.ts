@@ -11,6 +11,11 @@ export function lateStart(limitMs: number, taskModule: string | undefined): Work
   return new WorkerStartError(`The worker was not ready within ${limitMs} ms.${hint}`);
 }
 
+/** The error of a worker that ended for this reason before it was ready. */
+export function endedEarly(reason: string, cause: unknown): WorkerStartError {
+  return new WorkerStartError(`The worker ended while starting: ${reason}.`, { cause });
+}
+
 /** The error of a worker that reports why it cannot start. `setup` is the URL of its setup module. */
 export function startErrorOf(
   { part, module, place }: StartFailure,

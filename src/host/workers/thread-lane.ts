@@ -33,17 +33,17 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from "../../protocol/start-data.ts";
-import { DataCloneError, WorkerStartError } from "../../errors.ts";
+import { DataCloneError } from "../../errors.ts";
 import { WORKERS } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
 import { RUNNING } from "../../sync/worker-parking.ts";
 import {
-  type Death,
   type HostRuntime,
   MAX_TIMER_MS,
   type Timer,
   type WorkerHandle,
 } from "../../runtimes/runtime.ts";
+import type { Death } from "../../runtimes/process-types.ts";
 import { messages } from "../lanes/feature.ts";
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";
@@ -60,7 +60,7 @@ import {
 import { PayloadCredit } from "../lanes/payload-credit.ts";
 import { explainDeath } from "./death.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
-import { lateStart, startErrorOf } from "./start-errors.ts";
+import { endedEarly, lateStart, startErrorOf } from "./start-errors.ts";
 import type { Receiver } from "./watchdog.ts";
 
 export type { LaneEnd, LaneOptions };
@@ -418,25 +418,21 @@ export class ThreadLane implements Lane, Receiver {
     if (this.phase === "gone") return;
     const wasStarting = this.phase === "starting";
     const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;
-    const begun = this.#handle.begun?.();
-    if (begun !== undefined) this.mirror?.recover(begun);
+    this.mirror?.recover(this.#handle.begun?.());
     this.#owner.lanes.move(this, "gone");
     for (const timer of Object.values(this.#timers)) timer?.clear();
     this.#gone.resolve();
     const found = explainDeath(death, this.#cause);
-    const sentence = this.#reason ?? this.#startError?.message ?? found.reason;
-    const reason = sentence.replace(/\.$/, ""); // it becomes the end of another
-    if (wasStarting) {
-      this.#startError ??= new WorkerStartError(`The worker ended while starting: ${reason}.`, {
-        cause: this.#cause,
-      });
-    }
+    const given = this.#reason ?? this.#startError?.message;
+    const reason = given?.replace(/\.$/, "") ?? found.reason; // it becomes the end of a sentence
+    const cause = this.#cause;
+    if (wasStarting) this.#startError ??= endedEarly(reason, cause);
     this.#owner.onEnd(this, {
       workerId: this.id,
       exitCode,
       ...found,
       reason,
-      cause: this.#cause,
+      cause,
       startError: this.#startError,
       neverBegan,
       wasAsked: this.#isAsked,
@@ -444,8 +440,7 @@ export class ThreadLane implements Lane, Receiver {
     this.endpoint.close();
     const isCertain = !this.#isStopped && exitCode !== undefined;
     endSharing(this.access, this.activeShare, this.#ofHost, isCertain);
-    // Reuse the memory only if the thread exited by itself: a stopped thread may still run (Deno), and one of a browser runs on
-    // after it has said that it ends.
+    // A stopped thread may still run (Deno), and one of a browser after it has said that it ends.
     if (isCertain && this.access.blocks) {
       giveLaneMemory(this.#control.buffer, this.#options.ringSizes);
     }

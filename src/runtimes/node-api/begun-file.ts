@@ -25,7 +25,7 @@ export function createBegunFile(): BegunFile | undefined {
   let descriptor: number;
   try {
     const folder = fs.existsSync(MEMORY) ? MEMORY : process.getBuiltinModule("node:os").tmpdir();
-    const path = `${folder}/heddle-${crypto.randomUUID()}`;
+    const path = `${folder}/heddle-${process.getBuiltinModule("node:crypto").randomUUID()}`;
     descriptor = fs.openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600);
     fs.unlinkSync(path);
     fs.writeSync(descriptor, new Int32Array([NOTHING]), 0, 4, 0);

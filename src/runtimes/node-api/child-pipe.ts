@@ -6,7 +6,8 @@ import { timers } from "./builtins.ts";
 import { CHILD_VARIABLE, FILE, GUARD, isChild, writeTo } from "./child-variable.ts";
 import { process } from "./process.ts";
 import { isBun, threads } from "./threads.ts";
-import type { HostPipe, ParentHandle, WorkerRuntime } from "../runtime.ts";
+import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
+import type { HostPipe } from "../process-types.ts";
 
 const DESCRIPTOR = 3;
 const FILE_DESCRIPTOR = 4;

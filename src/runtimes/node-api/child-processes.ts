@@ -8,7 +8,8 @@ import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process
 import { Buffer, timers } from "./builtins.ts";
 import { outputsOf, process } from "./process.ts";
 import { isBun, isDeno } from "./threads.ts";
-import type { ChildProcess, HostRuntime, OutputName } from "../runtime.ts";
+import type { OutputName, ThreadOptions, WorkerEntry } from "../runtime.ts";
+import type { ChildProcess, ProcessOptions } from "../process-types.ts";
 import { createBegunFile } from "./begun-file.ts";
 import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-variable.ts";
 
@@ -64,9 +65,6 @@ function commandOf(
   return [...flags ?? inherited, ...heapFlags, module];
 }
 
-export const limitsProcesses = (execPath: string = process.execPath): boolean =>
-  !/bun(?:\.exe)?$/i.test(execPath);
-
 /** A module that imports `url`, where the runtime cannot start with it. */
 const importing = (url: URL): string =>
   `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
@@ -88,68 +86,75 @@ function forward(child: NodeChild, name: OutputName, keep: (chunk: Buffer) => vo
   });
 }
 
-export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
-  { url },
-  { env = process.env, argv = [], execArgv },
-  { execPath = process.execPath, cwd, heapFlags, isGuarded },
-) => {
-  const { fileURLToPath } = process.getBuiltinModule("node:url");
-  const module = url.protocol === "file:"
-    ? fileURLToPath(url.href)
-    : isDeno
-    ? url.href
-    : importing(url);
-  // A stream of this process that the program has replaced gets what children write as well.
-  const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
-  const file = createBegunFile();
-  const options: SpawnOptions = {
-    stdio: [
-      "ignore",
-      captured.includes("stdout") ? "pipe" : "inherit",
-      "pipe",
-      "pipe",
-      ...(file === undefined ? [] : [file.descriptor]),
-    ],
-    env: {
-      ...env as Readonly<Record<string, string>>,
-      [CHILD_VARIABLE]: [file && FILE, isGuarded ? GUARD : undefined].join(" "),
-    },
-    windowsHide: true,
-    ...(cwd !== undefined && { cwd }),
-  };
-  const command = [...commandOf(execPath, execArgv, heapFlags, module), ...argv];
-  const child = process.getBuiltinModule("node:child_process").spawn(execPath, command, options);
-  const pipe = child.stdio[3] as Socket | null | undefined;
+type OnExit = Parameters<ChildProcess["onExit"]>[0];
+
+/** Calls back once, when it has ended and all that it wrote has been read. */
+function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnExit): void {
   let stderr = Buffer.alloc(0);
   let isOver = false;
-  let onExit: Parameters<ChildProcess["onExit"]>[0] = () => {};
   const end = (code: number | null, signal: string | null, failure?: string): void => {
     if (isOver) return;
     isOver = true;
     pipe?.destroy();
-    onExit(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
-    file?.close();
+    onEnd(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
   };
-  child.on("error", ({ message }) => {
-    if (child.pid === undefined) end(null, null, `its process could not be started: ${message}`);
-  });
-  child.on("exit", (code, signal) => {
-    if (pipe === null || pipe === undefined || pipe.destroyed) return end(code, signal);
-    const timer = setTimeout(() => end(code, signal), LAST_BYTES_MS);
-    pipe.on("close", () => {
-      clearTimeout(timer);
-      end(code, signal);
-    });
-  });
-  pipe?.on("error", () => {}); // its end is told by that of the child
   forward(child, "stderr", (chunk) => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-KEPT_BYTES);
   });
   forward(child, "stdout", () => {});
-  const parts = [child, pipe, child.stderr, child.stdout] as readonly Pick<
-    Socket,
-    "ref" | "unref"
-  >[];
+  child.on("error", ({ message }) => {
+    if (child.pid === undefined) end(null, null, `it could not be started: ${message}`);
+  });
+  let open = pipe?.destroyed === false ? 2 : 1;
+  let onClosed = (): void => {};
+  const closed = (): void => {
+    if (--open === 0) onClosed();
+  };
+  child.on("close", closed);
+  pipe?.on("close", closed);
+  pipe?.on("error", () => {}); // its end is told by that of the child
+  child.on("exit", (code, signal) => {
+    const timer = setTimeout(() => end(code, signal), LAST_BYTES_MS);
+    onClosed = () => {
+      clearTimeout(timer);
+      end(code, signal);
+    };
+    if (open === 0) onClosed();
+  });
+}
+
+/** Starts a process with the module `entry`. */
+export function spawnProcess(
+  { url }: WorkerEntry,
+  { env, argv = [], execArgv }: ThreadOptions,
+  { execPath = process.execPath, cwd, heapFlags, isGuarded }: ProcessOptions,
+): ChildProcess {
+  const { fileURLToPath } = process.getBuiltinModule("node:url");
+  const isFile = url.protocol === "file:";
+  const module = isFile ? fileURLToPath(url.href) : isDeno ? url.href : importing(url);
+  // A stream of this process that the program has replaced gets what children write as well.
+  const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
+  const stdout = captured.includes("stdout") ? "pipe" : "inherit";
+  const file = createBegunFile();
+  const files = file === undefined ? [] : [file.descriptor];
+  const marks = [...(file === undefined ? [] : [FILE]), ...(isGuarded ? [GUARD] : [])];
+  const options: SpawnOptions = {
+    stdio: ["ignore", stdout, "pipe", "pipe", ...files],
+    env: { ...(env as object | undefined ?? process.env), [CHILD_VARIABLE]: marks.join(" ") },
+    windowsHide: true,
+    ...(cwd !== undefined && { cwd: cwd.startsWith("file:") ? fileURLToPath(cwd) : cwd }),
+  };
+  const command = [...commandOf(execPath, execArgv, heapFlags, module), ...argv];
+  const child = process.getBuiltinModule("node:child_process").spawn(execPath, command, options);
+  const pipe = child.stdio[3] as Socket | null | undefined;
+  let onExit: OnExit = () => {};
+  let isOver = false;
+  watchEnd(child, pipe, (code, death) => {
+    isOver = true;
+    onExit(code, death);
+    file?.close();
+  });
+  const parts = [child, pipe, child.stderr, child.stdout] as readonly Partial<Socket>[];
   return {
     write: (chunks) => {
       if (!isOver && pipe) writeTo(pipe, chunks);
@@ -157,9 +162,8 @@ export const spawnProcess: NonNullable<HostRuntime["spawnProcess"]> = (
     onData: (listener) => void pipe?.on("data", listener),
     onExit: (listener) => onExit = listener,
     noted: () => file?.read(),
-    canNote: file !== undefined,
     kill: () => kill(isOver ? undefined : child.pid),
     ref: () => parts.forEach((part) => part?.ref?.()),
     unref: () => parts.forEach((part) => part?.unref?.()),
-  } satisfies ChildProcess;
-};
+  };
+}

@@ -82,6 +82,8 @@ const BELOW_NATS: readonly RegExp[] = [
   /^runtimes\/(?:bun\/bundles|current|node-api\/services|runtime)\.ts$/,
 ];
 
+const TYPES_OF_RUNTIMES = ["runtimes/runtime.ts", "runtimes/process-types.ts"];
+
 /** Only these may import the adapter of the current runtime. */
 const COMPOSITION_ROOTS = [
   "api/pool/is-main.ts",
@@ -93,8 +95,9 @@ const COMPOSITION_ROOTS = [
   "shared/enter.ts",
 ];
 
-/** Names of a runtime, outside comments and strings that merely mention one. */
-const RUNTIME_NAMES = /\b(process|Deno|Bun|Buffer|setImmediate|__dirname|require)\b(?!["'`])/;
+/** Names of a runtime, outside comments and strings that merely mention one, and of the option `process`. */
+const RUNTIME_NAMES =
+  /(?<!\bgiven\.)\b(process|Deno|Bun|Buffer|setImmediate|__dirname|require)\b(?!["'`]|\??: )/;
 
 interface Source {
   readonly path: string;
@@ -166,7 +169,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
       if (to === "runtimes/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
-      else if (folderOf(to) === "runtimes" && to !== "runtimes/runtime.ts") {
+      else if (folderOf(to) === "runtimes" && !TYPES_OF_RUNTIMES.includes(to)) {
         expect(COMPOSITION_ROOTS).toContain(path);
       }
     }

@@ -1,6 +1,7 @@
 /** One end of the pipe between a host and a worker that is a process: messages and the payload port on one stream, in order. */
 import { ProtocolError } from "../../../errors.ts";
-import type { ChildPipe, PayloadPort, Runtime } from "../../../runtimes/runtime.ts";
+import type { PayloadPort, Runtime } from "../../../runtimes/runtime.ts";
+import type { ChildPipe } from "../../../runtimes/process-types.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
 import {
   bytesFrame,

@@ -12,7 +12,7 @@
  *
  * All numbers are little-endian. A frame of the other side is checked before anything in it is used.
  */
-import { ProtocolError } from "../../../errors.ts";
+import { DataCloneError, ProtocolError } from "../../../errors.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
 
 export const MIRROR = 1;
@@ -34,7 +34,9 @@ export function bytesFrame(kind: number, bytes: Uint8Array): readonly Uint8Array
   const header = new Uint8Array(HEADER_BYTES + 8);
   const view = new DataView(header.buffer);
   const size = HEADER_BYTES + 8 + align8(length);
-  if (size > MAX_FRAME_BYTES) throw new RangeError(`${length} bytes are too many for a process.`);
+  if (size > MAX_FRAME_BYTES) {
+    throw new DataCloneError(`${length} bytes are more than one message to another program holds.`);
+  }
   view.setUint32(0, size, true);
   view.setUint32(4, kind, true);
   view.setFloat64(8, length, true);

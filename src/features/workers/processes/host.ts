@@ -3,42 +3,48 @@ import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { Given, OptionsRuntime, Resolving } from "../../../api/options/resolved-options.ts";
 import { COPIES_ONLY } from "../../../codec/support/refusal.ts";
 import { InvalidArgumentError, WorkerStartError } from "../../../errors.ts";
-import type { HostRuntime } from "../../../runtimes/runtime.ts";
+import { Promise } from "../../../builtins.ts";
+import type { Runtime } from "../../../runtimes/runtime.ts";
 import { mirror } from "../mirror/host.ts";
+import { LateWorker } from "./host/late-worker.ts";
 import { checkKind, checkProcess, heapFlagsOf } from "./host/process-options.ts";
-import { ProcessWorker } from "./host/process-worker.ts";
 
-const NO_PROCESSES = 'workers: "processes" needs Node, Deno or Bun: browsers have no processes.';
+const NO_PROCESSES = 'workers: "processes" cannot be: browsers have none.';
 const IN_BUNDLE =
   'workers: "processes" starts with a file of heddle: a bundle that contains heddle has none. Keep heddle out of the bundle.';
 const NO_PERMISSION =
   'permission is for threads: give workers: "processes" the flags of their runtime, worker.execArgv.';
-const NO_LIMITS = "resourceLimits cannot be enforced: Bun has no limits of heap and stack.";
+const NO_SHARED = "worker.env: SHARE_ENV is for threads: a child has an environment of its own.";
+const IS_BUN = /bun(?:\.exe)?$/i;
 
 function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): void {
-  const { spawnProcess } = runtime;
-  if (spawnProcess === undefined) throw new InvalidArgumentError(NO_PROCESSES);
+  const { loadProcesses } = runtime;
+  if (loadProcesses === undefined) throw new InvalidArgumentError(NO_PROCESSES);
   if (given.transport === "shared") {
     throw new InvalidArgumentError(
       'transport: "shared" is for threads: processes share no memory.',
     );
   }
   mirror.options!.transport!("messages", to, given, runtime);
-  const { isolate, ...options } = checkProcess(given.process ?? {}, runtime.toPath!);
+  if (typeof to.workerOptions.thread.env === "symbol") throw new InvalidArgumentError(NO_SHARED);
+  const { isolate, ...options } = checkProcess(given.process ?? {});
   const { resourceLimits, permission } = to.workerLimits;
   if (permission !== undefined) throw new InvalidArgumentError(NO_PERMISSION);
-  const heapFlags = heapFlagsOf(resourceLimits);
-  if (heapFlags.length > 0 && !runtime.limitsProcesses!(options.execPath)) {
-    throw new InvalidArgumentError(NO_LIMITS);
-  }
+  const { execPath } = options;
+  const isBun = execPath === undefined ? runtime.importCondition === "bun" : IS_BUN.test(execPath);
+  const heapFlags = heapFlagsOf(resourceLimits, isBun);
+  const { maxPayloadBytes } = to;
   to.copiesOnly = COPIES_ONLY;
   to.spawnWorker = (entry, _name, _limits, _modules, thread) => {
     if (entry.mark !== undefined) throw new WorkerStartError(IN_BUNDLE);
-    return new ProcessWorker(
-      spawnProcess(entry, thread, { ...options, heapFlags }),
-      runtime as unknown as HostRuntime,
-      { maxSent: isolate, maxPayloadBytes: to.maxPayloadBytes },
-    );
+    return new LateWorker(async () => {
+      const [spawnProcess, { ProcessWorker }] = await Promise.all([
+        loadProcesses(),
+        import("./host/process-worker.ts"),
+      ]);
+      const child = spawnProcess(entry, thread, { ...options, heapFlags });
+      return new ProcessWorker(child, runtime as unknown as Runtime, maxPayloadBytes);
+    }, isolate);
   };
 }
 
@@ -52,7 +58,7 @@ export const processes: HostFeature = {
     },
     process: (_value, to) => {
       if (to.spawnWorker === undefined) {
-        throw new InvalidArgumentError('process is for workers: "processes".');
+        throw new InvalidArgumentError("The option process is for workers that are processes.");
       }
     },
   },

@@ -15,7 +15,7 @@ import { ProcessWorker } from "../../../../src/features/workers/processes/host/p
 import { laneBytes, REQUEST_RING, responseRing } from "../../../../src/lane/layout.ts";
 import { HostMirror } from "../../../../src/features/workers/mirror/host/host-mirror.ts";
 import { SpscRing } from "../../../../src/ring/spsc-ring.ts";
-import type { ChildProcess } from "../../../../src/runtimes/runtime.ts";
+import type { ChildProcess } from "../../../../src/runtimes/process-types.ts";
 import { hostRuntime } from "../../../../src/runtimes/host.ts";
 import { createRandom } from "../../../support/random.ts";
 
@@ -87,15 +87,11 @@ function workerThatSends(): {
     onData: (take) => listener = take,
     onExit: () => {},
     noted: () => undefined,
-    canNote: false,
     kill: () => isKilled = true,
     ref: () => {},
     unref: () => {},
   };
-  const worker = new ProcessWorker(child, hostRuntime, {
-    maxSent: undefined,
-    maxPayloadBytes: 1 << 20,
-  });
+  const worker = new ProcessWorker(child, hostRuntime, 1 << 20);
   return { send: (bytes) => listener(bytes), killed: () => isKilled, worker };
 }
 

@@ -108,9 +108,9 @@ export class HostMirror {
     this.flush();
   }
 
-  /** The worker has ended, and had begun the records before this position. The others were not sent, as it turns out. */
-  recover(begun: number): void {
-    this.#requests.recover(begun);
+  /** The worker has ended, and had begun the records before this position, if that is known: the others can be revoked again. */
+  recover(begun: number | undefined): void {
+    if (begun !== undefined) this.#requests.recover(begun);
   }
 
   #isSendable(word: number): boolean {

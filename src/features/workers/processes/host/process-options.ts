@@ -10,7 +10,8 @@ import {
   show,
 } from "../../../../option-checks.ts";
 import { MAX_SENT } from "../../mirror/mirror-message.ts";
-import type { ProcessOptions, ResourceLimits } from "../../../../runtimes/runtime.ts";
+import type { ResourceLimits } from "../../../../runtimes/runtime.ts";
+import type { ProcessOptions } from "../../../../runtimes/process-types.ts";
 
 /** How the processes of a pool are started. What is left out is as for this process. */
 export interface ProcessPoolOptions {
@@ -37,7 +38,7 @@ export interface ProcessPoolOptions {
    * Most calls that a process gets before it has begun them: an integer from 1. With more a process need not wait for its host
    * between two calls.
    *
-   * @default 64; 1 on Windows, where a host cannot tell which of them a process had begun when it was killed
+   * @default 64
    */
   readonly isolate?: number;
 }
@@ -51,7 +52,6 @@ export function checkKind(given: unknown): "threads" | "processes" {
 /** Checks the option `process`. */
 export function checkProcess(
   given: unknown,
-  toPath: (url: string) => string,
 ): Omit<ProcessOptions, "heapFlags"> & { readonly isolate: number | undefined } {
   if (!isRecord(given)) throw invalid("process", "an object of options", show(given));
   checkKeys("process of createPool()", given, ["cwd", "execPath", "isolate", "orphans"]);
@@ -70,16 +70,19 @@ export function checkProcess(
     isolate: isolate === undefined
       ? undefined
       : checkInteger("process.isolate", isolate, 1, MAX_SENT),
-    cwd: cwd instanceof BuiltinURL ? toPath(cwd.href) : cwd,
+    cwd: cwd === undefined ? undefined : String(cwd),
     execPath,
   };
 }
 
-/** Flags of V8 for limits of heap and stack. */
-export function heapFlagsOf(limits: ResourceLimits | undefined): readonly string[] {
+const NO_LIMITS = "resourceLimits cannot be enforced: Bun has no limits of heap and stack.";
+
+/** Flags of V8 for limits of heap and stack. `isBun`: the processes have none. */
+export function heapFlagsOf(limits: ResourceLimits | undefined, isBun: boolean): readonly string[] {
   const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, stackSizeMb, codeRangeSizeMb } =
     limits ??
       {};
+  if (limits !== undefined && isBun) throw new InvalidArgumentError(NO_LIMITS);
   if (codeRangeSizeMb !== undefined) {
     throw new InvalidArgumentError(
       "resourceLimits.codeRangeSizeMb is for threads: processes have no such limit.",

@@ -1,41 +1,27 @@
 /** A worker that is a process, behind the handle of a thread. */
 import { Promise } from "../../../../builtins.ts";
-import type {
-  ChildProcess,
-  Death,
-  PayloadPort,
-  Runtime,
-  WorkerHandle,
-} from "../../../../runtimes/runtime.ts";
+import type { PayloadPort, Runtime, WorkerHandle } from "../../../../runtimes/runtime.ts";
+import type { ChildProcess, Death } from "../../../../runtimes/process-types.ts";
 import { Channel } from "../channel.ts";
 import { MAX_FRAME_BYTES } from "../frames.ts";
 
 /** Bytes of a frame beside a payload. */
 const FRAME_ROOM = 16 * 1024 * 1024;
 
-export interface ProcessLimits {
-  /** Most calls that it gets before it has begun them. Undefined: as many as other workers, if it can note what it begins. */
-  readonly maxSent: number | undefined;
-  readonly maxPayloadBytes: number;
-}
-
 export class ProcessWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
-  /** One where it cannot be told which of them it has begun. */
-  readonly maxSent: number | undefined;
   readonly begun: () => number | undefined;
   readonly ref: () => void;
   readonly unref: () => void;
-  readonly #process: ChildProcess;
+  readonly #child: ChildProcess;
   readonly #channel: Channel;
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   #onMessage: (message: unknown) => void = () => {};
   #onError: (error: unknown) => void = () => {};
 
-  constructor(child: ChildProcess, runtime: Runtime, { maxSent, maxPayloadBytes }: ProcessLimits) {
-    this.#process = child;
+  constructor(child: ChildProcess, runtime: Runtime, maxPayloadBytes: number) {
+    this.#child = child;
     this.begun = child.noted;
-    this.maxSent = maxSent ?? (child.canNote ? undefined : 1);
     this.ref = child.ref;
     this.unref = child.unref;
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
@@ -52,14 +38,14 @@ export class ProcessWorker implements WorkerHandle {
   /** What a process sends that breaks the protocol ends it. */
   #listen(take: (bytes: Uint8Array) => void): void {
     let isDamaged = false;
-    this.#process.onData((bytes) => {
+    this.#child.onData((bytes) => {
       if (isDamaged) return;
       try {
         take(bytes);
       } catch (error) {
         isDamaged = true;
         this.#onError(error);
-        this.#process.kill();
+        this.#child.kill();
       }
     });
   }
@@ -77,14 +63,14 @@ export class ProcessWorker implements WorkerHandle {
   }
 
   onExit(listener: (exitCode: number | undefined, death: Death) => void): void {
-    this.#process.onExit((exitCode, death) => {
+    this.#child.onExit((exitCode, death) => {
       this.#ended.resolve();
       listener(exitCode, death);
     });
   }
 
   terminate(): Promise<void> {
-    this.#process.kill();
+    this.#child.kill();
     return this.#ended.promise;
   }
 }

@@ -1,11 +1,11 @@
 /** Serves the host of this process, which has started it as a worker. */
-import { enterWorkerRealm } from "../../../../realm/worker-realm.ts";
-import type { ParentHandle, WorkerRuntime } from "../../../../runtimes/runtime.ts";
-import { reportErrors } from "../../../../worker/report-errors.ts";
-import type { Serve } from "../../../../worker/site.ts";
-import type { SpscRing } from "../../../../ring/spsc-ring.ts";
-import { Channel } from "../channel.ts";
-import { BegunConsumer } from "./begun-consumer.ts";
+import { enterWorkerRealm } from "../../../realm/worker-realm.ts";
+import type { ParentHandle, WorkerRuntime } from "../../../runtimes/runtime.ts";
+import { reportErrors } from "../../../worker/report-errors.ts";
+import type { Serve } from "../../../worker/site.ts";
+import type { SpscRing } from "../../../ring/spsc-ring.ts";
+import { Channel } from "./channel.ts";
+import { BegunConsumer } from "./worker/begun-consumer.ts";
 
 /** Time for the last messages to reach the host. */
 const LAST_MS = 1000;

@@ -1,0 +1,79 @@
+/**
+ * A worker that is a process, whose code is loaded when the first of them starts: what is posted meanwhile waits, in order. Most
+ * programs have no processes.
+ */
+import type { PayloadPort, WorkerHandle } from "../../../../runtimes/runtime.ts";
+
+/** What a worker has when it is there. */
+export type LoadedWorker = WorkerHandle & Required<Pick<WorkerHandle, "channel" | "begun">>;
+
+export class LateWorker implements WorkerHandle {
+  readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
+  readonly maxSent: number | undefined;
+  /** Undefined while its code is being loaded. */
+  #worker: LoadedWorker | undefined;
+  #waiting: ((worker: LoadedWorker) => void)[] = [];
+  readonly #loaded: Promise<LoadedWorker | undefined>;
+  #onExit: (
+    exitCode: undefined,
+    death: { signal: undefined; stderr: string; failure: string },
+  ) => void = () => {};
+
+  constructor(load: () => Promise<LoadedWorker>, maxSent: number | undefined) {
+    this.maxSent = maxSent;
+    this.channel = {
+      local: {
+        post: (message, transfer, bytes) =>
+          this.#soon(({ channel }) => channel.local.post(message, transfer, bytes)),
+        receive: () => this.#worker?.channel.local.receive(),
+        close: () => {},
+      },
+      remote: undefined,
+    };
+    this.#loaded = load().then((worker) => {
+      this.#worker = worker;
+      for (const use of this.#waiting.splice(0)) use(worker);
+      return worker;
+    }, (error: Error) => {
+      const failure = `it could not be started: ${error.message}`;
+      this.#onExit(undefined, { signal: undefined, stderr: "", failure });
+      return undefined;
+    });
+  }
+
+  #soon(use: (worker: LoadedWorker) => void): void {
+    if (this.#worker === undefined) this.#waiting.push(use);
+    else use(this.#worker);
+  }
+
+  readonly begun = (): number | undefined => this.#worker?.begun();
+
+  post(message: unknown): void {
+    this.#soon((worker) => worker.post(message));
+  }
+
+  onMessage(listener: (message: unknown) => void): void {
+    this.#soon((worker) => worker.onMessage(listener));
+  }
+
+  onError(listener: (error: unknown) => void): void {
+    this.#soon((worker) => worker.onError(listener));
+  }
+
+  onExit(listener: Parameters<WorkerHandle["onExit"]>[0]): void {
+    this.#onExit = listener;
+    this.#soon((worker) => worker.onExit(listener));
+  }
+
+  ref(): void {
+    this.#soon((worker) => worker.ref());
+  }
+
+  unref(): void {
+    this.#soon((worker) => worker.unref());
+  }
+
+  async terminate(): Promise<unknown> {
+    return (await this.#loaded)?.terminate();
+  }
+}

@@ -1,0 +1,50 @@
+/** Workers that are processes, as their host and they themselves see them. Types only. */
+
+/** How a worker ended, beside its exit code. */
+export interface Death {
+  /** The signal that ended its process. */
+  readonly signal: string | undefined;
+  /** The last that its process wrote to stderr. */
+  readonly stderr: string;
+  /** Why its process could not be started. */
+  readonly failure: string | undefined;
+}
+
+/** A pipe between a host and a worker that is a process. */
+export interface ChildPipe {
+  /** Writes these bytes at once. They belong to the pipe. */
+  write(chunks: readonly Uint8Array[]): void;
+  /** The bytes in `listener` are its own. */
+  onData(listener: (bytes: Uint8Array) => void): void;
+}
+
+/** The host's end of it. */
+export interface ChildProcess extends ChildPipe {
+  /** It has ended, and what it wrote before has been read; or it could not be started. */
+  onExit(listener: (exitCode: number | undefined, death: Death) => void): void;
+  /** What it has noted last (`HostPipe.note`). Undefined: it cannot note anything, or that cannot be read. */
+  noted(): number | undefined;
+  kill(): void;
+  ref(): void;
+  unref(): void;
+}
+
+/** The process's end of it. */
+export interface HostPipe extends ChildPipe {
+  /** Calls back when all is written. */
+  endWrites(callback: () => void): void;
+  /** Notes a number where the host finds it however this process ends. Undefined: there is no such place. */
+  readonly note: ((value: number) => void) | undefined;
+}
+
+/** How a process is started, beside `ThreadOptions`. What is left out is the host's. */
+export interface ProcessOptions {
+  /** The program of a runtime. */
+  readonly execPath?: string | undefined;
+  /** A path or the URL of a file. */
+  readonly cwd?: string | undefined;
+  /** Flags of V8 that limit heap and stack. */
+  readonly heapFlags: readonly string[];
+  /** Whether it is killed when this process is gone. Otherwise it ends when it returns to its event loop. */
+  readonly isGuarded: boolean;
+}
