@@ -425,7 +425,7 @@ export interface WorkerRuntime extends Runtime {
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
   /** Whether a host has started this process as a worker. Missing where there are no processes. */
-  readonly isProcess?: () => boolean;
+  readonly isProcess?: boolean;
   /** In such a process: the pipe to its host, and what is beside messages. Throws elsewhere. */
   readonly openProcess?: () => Promise<{
     readonly pipe: HostPipe;

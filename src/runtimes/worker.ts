@@ -119,7 +119,7 @@ export const workerRuntime: WorkerRuntime = Object.assign(
   currentRuntime,
   {
     parent: () => parent ??= createParent(listen()),
-    isProcess: () => (isBun ? isBunMain : threads().isMainThread) && isChild(),
+    isProcess: (isBun ? isBunMain : threads().isMainThread) && isChild(),
     openProcess: async () => (await import("./node-api/child-pipe.ts")).openProcess(),
     confine: isBun || isDeno
       ? async () => {}

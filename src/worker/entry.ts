@@ -66,7 +66,7 @@ export function serveThread(
   loadProcess: () => Promise<(serve: Serve, runtime: WorkerRuntime) => Promise<void>>,
 ): void {
   if (hostWorkers() !== undefined) return;
-  if (runtime.isProcess?.()) {
+  if (runtime.isProcess === true) {
     void loadProcess().then((serveProcess) => serveProcess(serve, runtime));
     return;
   }

@@ -20,6 +20,14 @@ interface Found {
   readonly stderr: string | undefined;
 }
 
+/** A thread that has ended by itself. */
+export const EXITED: Found = {
+  reason: "it exited",
+  signal: undefined,
+  outOfMemory: false,
+  stderr: undefined,
+};
+
 /** `cause`: the error that ended it. */
 export function explainDeath(death: Death | undefined, cause: unknown): Found {
   const signal = death?.signal;

@@ -58,7 +58,7 @@ import {
   type LaneOptions,
 } from "./lane-connection.ts";
 import { PayloadCredit } from "../lanes/payload-credit.ts";
-import { explainDeath } from "./death.ts";
+import { EXITED, explainDeath } from "./death.ts";
 import { answerShared, endSharing, stopSharing } from "./shared-part.ts";
 import { endedEarly, lateStart, startErrorOf } from "./start-errors.ts";
 import type { Receiver } from "./watchdog.ts";
@@ -422,10 +422,10 @@ export class ThreadLane implements Lane, Receiver {
     this.#owner.lanes.move(this, "gone");
     for (const timer of Object.values(this.#timers)) timer?.clear();
     this.#gone.resolve();
-    const found = explainDeath(death, this.#cause);
+    const cause = this.#cause;
+    const found = death === undefined && cause === undefined ? EXITED : explainDeath(death, cause);
     const given = this.#reason ?? this.#startError?.message;
     const reason = given?.replace(/\.$/, "") ?? found.reason; // it becomes the end of a sentence
-    const cause = this.#cause;
     if (wasStarting) this.#startError ??= endedEarly(reason, cause);
     this.#owner.onEnd(this, {
       workerId: this.id,
