@@ -4,11 +4,11 @@
  * @module
  */
 import { serve } from "./core/worker.ts";
+import { processes } from "./features/workers/processes/worker.ts";
 import { serveThread } from "./worker/entry.ts";
+import { useInWorker } from "./worker/feature.ts";
 
-serveThread(
-  serve,
-  async () => (await import("./features/workers/processes/worker.ts")).serveProcess,
-);
+useInWorker([processes]);
+serveThread(serve);
 
 export { serve };

@@ -8,9 +8,6 @@ import { serve, serveThread } from "./worker/entry.ts";
 import { useInWorker } from "./worker/feature.ts";
 
 useInWorker(workerFeatures);
-serveThread(
-  serve,
-  async () => (await import("./features/workers/processes/worker.ts")).serveProcess,
-);
+serveThread(serve);
 
 export { serve };

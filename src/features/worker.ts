@@ -3,6 +3,7 @@ import { limits } from "./calls/limits/worker.ts";
 import { map } from "./calls/map/worker.ts";
 import { mirror } from "./workers/mirror/worker.ts";
 import { observe } from "./watching/observe/worker.ts";
+import { processes } from "./workers/processes/worker.ts";
 import { profile } from "./watching/profile/worker.ts";
 import { requests } from "./calls/requests/worker.ts";
 import { scaling } from "./workers/scaling/worker.ts";
@@ -23,4 +24,5 @@ export const workerFeatures: readonly WorkerFeature[] = [
   requests,
   map,
   mirror,
+  processes,
 ];

@@ -29,7 +29,6 @@ import {
 import { hostWorkers } from "../realm/host-workers.ts";
 import { enterWorkerRealm, type WorkerRealm } from "../realm/worker-realm.ts";
 import { SpscRing } from "../ring/spsc-ring.ts";
-import type { WorkerRuntime } from "../runtimes/runtime.ts";
 import { workerRuntime } from "../runtimes/worker.ts";
 import { unpackData } from "../shared-entry.ts";
 import { AwakeCount } from "../sync/awake-count.ts";
@@ -57,17 +56,11 @@ export const serve: Serve = (site) => {
   };
 };
 
-/**
- * Serves the host of this thread by `serve`, unless it is a host itself. `loadProcess`: loads what serves the host of a process of
- * its own.
- */
-export function serveThread(
-  serve: Serve,
-  loadProcess: () => Promise<(serve: Serve, runtime: WorkerRuntime) => Promise<void>>,
-): void {
+/** Serves the host of this thread by `serve`, or that of this process, unless it is a host itself. */
+export function serveThread(serve: Serve): void {
   if (hostWorkers() !== undefined) return;
   if (runtime.isProcess === true) {
-    void loadProcess().then((serveProcess) => serveProcess(serve, runtime));
+    void seams.loadServing?.().then((serveProcess) => serveProcess(serve, runtime));
     return;
   }
   const parent = runtime.parent();

@@ -3,6 +3,8 @@ import { Map, Set } from "../builtins.ts";
 import { useValues, type ValueFeature } from "../codec/feature.ts";
 import type { Signature } from "../codec/declared.ts";
 import type { TaskRequests } from "../realm/worker-realm.ts";
+import type { WorkerRuntime } from "../runtimes/runtime.ts";
+import type { Serve } from "./site.ts";
 import type { HeldArgument, TaskWrap, WorkerTask } from "./task.ts";
 import type { WorkerCore } from "./worker-core.ts";
 
@@ -31,6 +33,8 @@ export interface WorkerFeature extends ValueFeature {
   readonly results?: OtherResults;
   /** The part of a worker that `host` and `currentPool` use. */
   readonly requests?: (core: WorkerCore) => TaskRequests;
+  /** Loads what serves the host of a process that is a worker. */
+  readonly loadServing?: () => Promise<(serve: Serve, runtime: WorkerRuntime) => Promise<void>>;
   /** Sends a value to the caller of the running task. */
   readonly emit?: (value: unknown, core: WorkerCore) => void;
 }
@@ -73,6 +77,7 @@ interface Seams {
   signatureOf: WorkerFeature["signatureOf"];
   results: OtherResults | undefined;
   requests: WorkerFeature["requests"];
+  loadServing: WorkerFeature["loadServing"];
   emit: WorkerFeature["emit"];
 }
 
@@ -86,6 +91,7 @@ export const seams: Seams = {
   signatureOf: undefined,
   results: undefined,
   requests: undefined,
+  loadServing: undefined,
   emit: undefined,
 };
 
@@ -108,6 +114,7 @@ export function useInWorker(features: readonly WorkerFeature[]): void {
     seams.signatureOf ??= feature.signatureOf;
     seams.results ??= feature.results;
     seams.requests ??= feature.requests;
+    seams.loadServing ??= feature.loadServing;
     seams.emit ??= feature.emit;
   }
 }

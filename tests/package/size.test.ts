@@ -184,6 +184,7 @@ const parts: Readonly<Record<string, RegExp>> = {
     /^features\/workers\/(?:stealing|balancers|inline)\//,
   "`workers/rights`, `calls/reasons`": /^features\/(?:workers\/rights|calls\/reasons)\//,
   "`workers/mirror`": /^features\/workers\/mirror\//,
+  "`workers/processes`": /^features\/workers\/processes\//,
   "`watching/observe`, `profile`": /^features\/watching\//,
   "options": /^(?:api\/options\/|option-checks|features\/\w+\.ts)/,
   "pool and threads": /^(?:api\/pool|host\/workers|host\/lanes)\//,

@@ -1,0 +1,53 @@
+/** Serves the host of this process, which has started it as a worker. */
+import { enterWorkerRealm } from "../../../../realm/worker-realm.ts";
+import type { ParentHandle, WorkerRuntime } from "../../../../runtimes/runtime.ts";
+import { reportErrors } from "../../../../worker/report-errors.ts";
+import type { Serve } from "../../../../worker/site.ts";
+import type { SpscRing } from "../../../../ring/spsc-ring.ts";
+import { Channel } from "../channel.ts";
+import { BegunConsumer } from "./begun-consumer.ts";
+
+/** Time for the last messages to reach the host. */
+const LAST_MS = 1000;
+
+export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promise<void> {
+  const { pipe, parent } = await runtime.openProcess!();
+  const { note } = pipe;
+  let receive = (_message: unknown): void => {};
+  const channel = new Channel(pipe, runtime, (message) => receive(message));
+  const exit = (code: number): void => {
+    channel.flush();
+    const end = (): void => parent.exit(code);
+    pipe.endWrites(end);
+    runtime.setTimeout(end, LAST_MS);
+  };
+  const handle: ParentHandle = {
+    ...parent,
+    post: (message) => channel.post(message),
+    onMessage: (listener) => receive = listener,
+    exit,
+  };
+  reportErrors(handle, runtime);
+  parent.onExit(() => channel.flush());
+  handle.onMessage(serve({
+    parent: handle,
+    port: channel.port,
+    ...(note !== undefined && {
+      takeConsumer: (ring: SpscRing) => {
+        const consumer = ring.takeConsumer(BegunConsumer) as BegunConsumer;
+        consumer.onBegin = note;
+        return consumer;
+      },
+    }),
+    isHost: false,
+    known: [],
+    enter: (realm, _start, f) => {
+      enterWorkerRealm(realm);
+      f();
+    },
+    crash: (error) =>
+      runtime.macrotask(() => {
+        throw error;
+      }),
+  }));
+}
