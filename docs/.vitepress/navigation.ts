@@ -86,6 +86,7 @@ const SECTIONS: readonly Section[] = [
       page("Reload in development", "dev-server.md"),
       page("Packaging", "packaging.md"),
       page("heddle/core", "core.md"),
+      page("Processes", "processes.md"),
       page("In the browser", "browser.md"),
       page("Payloads", "payloads.md"),
       page("Payloads: corner cases", "payload-corner-cases.md"),
