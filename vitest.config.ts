@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { otherWorkers } from "./tests/support/other-workers.ts";
 
 /** Suites that start tools of Node: the compiler, VitePress, browsers. */
 const onNode = ["tests/docs/**", "tests/site/**", "tests/browser/**"];
@@ -7,16 +8,17 @@ const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 // Which pool of processes or threads works depends on the runtime: forks fail on Bun, threads on Deno.
 export default defineConfig({
   test: {
-    include: ["{tests,benchmarks,scripts}/**/*.test.ts"],
+    include: [...otherWorkers?.files ?? ["{tests,benchmarks,scripts}/**/*.test.ts"]],
     exclude: [
       "**/node_modules/**",
       ".package-test/**",
       ".without-test/**",
       ...(isNode ? [] : onNode),
     ],
-    setupFiles: process.env["HEDDLE_TEST_WORKERS"] !== undefined
-      ? ["tests/support/kind-of-workers.ts"]
-      : [],
+    ...(otherWorkers && {
+      setupFiles: ["tests/support/kind-of-workers.ts"],
+      testNamePattern: otherWorkers.pattern,
+    }),
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Two cores, and most files start workers of their own.

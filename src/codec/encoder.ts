@@ -406,7 +406,9 @@ export class Encoder extends Scratch {
 
   #checkPart(part: object): void {
     const { copiesOnly } = this.options;
-    if (copiesOnly !== undefined) throw this.refuse(part, copiesOnly);
+    if (copiesOnly === undefined) return;
+    const holder = this.seen.chain().at(-1);
+    throw this.refuse(ArrayBuffer.isView(holder) ? holder : part, copiesOnly);
   }
 
   /** Marks objects to be transferred instead of copied, at any position in the following values. Where values stand alone they are copied. */

@@ -96,6 +96,9 @@ describe("calls of processes", () => {
         /^args\[0\]\.in\[0\] cannot be cloned: a worker that is a process gets copies/,
       ),
     });
+    expect(await rejection(pool.call.echo(values[1]))).toMatchObject({
+      message: expect.stringMatching(/^args\[0\] cannot be cloned/),
+    });
     expect(await others).toEqual([1, 2, 3]);
     port1.close();
     port2.close();
