@@ -1,7 +1,8 @@
 /**
  * `npm run test:chaos -- [--minutes N] [--seed N] [--runtime NAME]` and `npm run test:leaks -- [--scale N]
  * [--only PART] [--runtime NAME]`, `npm run test:nats-chaos -- [--calls N] [--kills N] [--seed N] [--runtime NAME]`:
- * `tests/chaos`, `tests/leaks` or `tests/nats-chaos` on every runtime, unless one is named, one after the
+ * `npm run test:process-chaos -- [--calls N] [--kills N] [--seed N] [--other PROGRAM] [--runtime NAME]`:
+ * `tests/chaos`, `tests/leaks`, `tests/nats-chaos` or `tests/process-chaos` on every runtime, unless one is named, one after the
  * other. Prints what they print: lines of JSON.
  */
 import { spawnSync } from "node:child_process";
@@ -26,11 +27,11 @@ const at = args.indexOf("--runtime");
 const [, named] = at < 0 ? [] : args.splice(at, 2);
 const chosen = at < 0 ? Object.keys(RUNTIMES) : [named ?? ""];
 if (
-  !["chaos", "leaks", "nats-chaos", "shared-chaos"].includes(what) ||
+  !["chaos", "leaks", "nats-chaos", "process-chaos", "shared-chaos"].includes(what) ||
   chosen.some((name) => !(name in RUNTIMES))
 ) {
   console.error(
-    `chaos, leaks, nats-chaos or shared-chaos, and --runtime one of ${
+    `chaos, leaks, nats-chaos, process-chaos or shared-chaos, and --runtime one of ${
       Object.keys(RUNTIMES).join(", ")
     }`,
   );

@@ -235,7 +235,15 @@ const again = [
 const ofOldest = [
   ...again,
   ...conformance("errors", "first-calls", "host-functions", "loading", "map", "modules"),
-  ...conformance("nested-work", "payloads", "process", "scopes", "setup", "shared-channels"),
+  ...conformance(
+    "nested-work",
+    "payloads",
+    "process",
+    "process-workers",
+    "scopes",
+    "setup",
+    "shared-channels",
+  ),
   ...conformance("shared-handles", "shared-locks", "shared-maps", "stacks", "streams"),
   ...conformance("structs", "structured-clone", "sync", "thread-budget", "transfer", "with"),
 ];
@@ -290,6 +298,11 @@ const ofRelease = isFull
     () => suite("pools of the built package", "node22", ["tests/conformance"], built),
     ...["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
       suite("pools of the sources", runtime, ["tests/conformance"])
+    ),
+    ...["messages", "processes"].flatMap((kind) =>
+      ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
+        suite(`pools of ${kind}`, runtime, [], { env: { HEDDLE_TEST_WORKERS: kind } })
+      )
     ),
   ]
   : [];

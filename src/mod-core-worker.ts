@@ -6,9 +6,9 @@
 import { serve } from "./core/worker.ts";
 import { processes } from "./features/workers/processes/worker.ts";
 import { serveThread } from "./worker/entry.ts";
-import { useInWorker } from "./worker/feature.ts";
+import { seams } from "./worker/feature.ts";
 
-useInWorker([processes]);
+seams.loadServing = processes.loadServing;
 serveThread(serve);
 
 export { serve };

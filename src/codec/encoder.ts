@@ -69,7 +69,9 @@ export interface EncoderOptions {
   readonly maxPayloadBytes: number;
   /** Whether the receiver may read encoded values in place: true for arguments, false for results. */
   readonly allowsBorrow: boolean;
-  /** Why no part may travel in a message beside the record, where values have to stand alone. Undefined: parts may. */
+  /** Whether parts may travel in a message beside the record. Otherwise the value has to stand alone. */
+  readonly mayAttach?: boolean;
+  /** The same, where such a part is refused at its place, for this reason, and what is to move is copied. */
   readonly copiesOnly?: string | undefined;
   /** The features that may write values. Undefined: all of this thread. */
   readonly features?: ReadonlySet<string> | undefined;
@@ -119,7 +121,8 @@ export class Encoder extends Scratch {
     super(options.maxPayloadBytes);
     this.options = options;
     this.access = options.access;
-    this.maxEmbeddedBytes = options.copiesOnly !== undefined ? Infinity : MAX_EMBEDDED_BYTES;
+    const standsAlone = options.mayAttach === false || options.copiesOnly !== undefined;
+    this.maxEmbeddedBytes = standsAlone ? Infinity : MAX_EMBEDDED_BYTES;
   }
 
   /** Starts anew; returns where to write. */
@@ -406,9 +409,7 @@ export class Encoder extends Scratch {
 
   #checkPart(part: object): void {
     const { copiesOnly } = this.options;
-    if (copiesOnly === undefined) return;
-    const holder = this.seen.chain().at(-1);
-    throw this.refuse(ArrayBuffer.isView(holder) ? holder : part, copiesOnly);
+    if (copiesOnly !== undefined) throw this.refuse(part, copiesOnly);
   }
 
   /** Marks objects to be transferred instead of copied, at any position in the following values. Where values stand alone they are copied. */

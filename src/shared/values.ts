@@ -5,6 +5,7 @@ import { Decoder } from "../codec/decoder.ts";
 import { Encoder } from "../codec/encoder.ts";
 import { useValues } from "../codec/feature.ts";
 import { rareValues } from "../features/values/rare/rare-values.ts";
+import { refusal } from "../codec/support/refusal.ts";
 import { SharedBuffers } from "../codec/support/shared-buffers.ts";
 import { INT, NUMBER } from "../codec/tags.ts";
 import { copyWords, type Memory, viewMemory } from "../memory/views.ts";
@@ -67,13 +68,19 @@ export class Values {
       sharedBuffers: this.#buffers,
       maxPayloadBytes: Infinity,
       allowsBorrow: false,
-      copiesOnly: "it travels in calls only",
+      mayAttach: false,
     });
   }
 
   #encode(encoder: Encoder, value: unknown, name: string): Encoded {
     encoder.name = name;
     const bytes = encoder.root(value, encoder.begin());
+    if (encoder.attachments.count > 0) {
+      throw refusal(
+        name,
+        "it contains something that travels in messages only (a SharedArrayBuffer, a handle, a port, a key, a file or the like)",
+      );
+    }
     return { memory: encoder.memory, bytes };
   }
 

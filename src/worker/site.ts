@@ -2,7 +2,6 @@
 import type { WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
 import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
-
 import type { RingConsumer } from "../ring/consumer.ts";
 import type { SpscRing } from "../ring/spsc-ring.ts";
 

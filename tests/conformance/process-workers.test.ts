@@ -99,6 +99,15 @@ describe("calls of processes", () => {
     expect(await rejection(pool.call.echo(values[1]))).toMatchObject({
       message: expect.stringMatching(/^args\[0\] cannot be cloned/),
     });
+    const shared = new SharedArrayBuffer(8);
+    for (
+      const [value, path] of [[{ a: [1, new Uint8Array(shared)] }, "a[1]"], [{
+        d: new DataView(shared),
+      }, "d"]] as const
+    ) {
+      const { message } = await rejection(pool.call.echo(value)) as Error;
+      expect(message.startsWith(`args[0].${path} cannot be cloned`)).toBe(true);
+    }
     expect(await others).toEqual([1, 2, 3]);
     port1.close();
     port2.close();
@@ -155,6 +164,23 @@ describe("a process", () => {
     const host = launch([process.execPath, ...flags, script, "idle"]);
     expect(await host.exited).toEqual({ code: 0, signal: null });
     expect(host.output()).toMatch(/pid \d+/);
+  });
+
+  test("that has left another process behind does not keep its host running", async () => {
+    const script = fileURLToPath(new URL("../fixtures/process-host.ts", import.meta.url));
+    const flags = runtimeName === "deno" ? ["run", "-A"] : [];
+    const host = launch([process.execPath, ...flags, script, "left-behind"]);
+    const beginMs = performance.now();
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - beginMs).toBeLessThan(25_000);
+  });
+
+  test("writes all lines before it ends", async () => {
+    const script = fileURLToPath(new URL("../fixtures/process-host.ts", import.meta.url));
+    const flags = runtimeName === "deno" ? ["run", "-A"] : [];
+    const host = launch([process.execPath, ...flags, script, "shout"]);
+    await host.closed;
+    expect(host.output().match(/^line \d+$/gm)).toHaveLength(3000);
   });
 
   test.each([["idle", "end"], ["loop", "kill"]])(
@@ -255,6 +281,28 @@ describe("the death of a process", () => {
     });
     expect(await pool.call.add(1, 2)).toBe(3);
     expect(pool.stats().workersLost).toBeGreaterThan(0);
+  });
+
+  test.runIf(runtimeName !== "deno")("that has closed its pipe is noticed", async () => {
+    const pool = processPool();
+    await lost(pool.call.closePipe());
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("that is stopped leaves no thread behind", async () => {
+    const pool = processPool({ hardTimeoutMs: 300 });
+    expect(await rejection(pool.call.loop())).toMatchObject({ code: "HEDDLE_TIMEOUT" });
+    expect(pool.stats().abandonedThreads).toBe(0);
+  });
+
+  test("before it was ready says what it wrote", async () => {
+    const pool = processPool({
+      worker: { setup: new URL("../fixtures/shouting-setup.ts", import.meta.url) },
+    });
+    expect(await rejection(pool.ready)).toMatchObject({
+      code: "HEDDLE_WORKER_START",
+      message: expect.stringMatching(/it exited \(exit code 9\); the last that it wrote: no luck/),
+    });
   });
 
   test("of one of several, killed again and again: each call settles once", async () => {

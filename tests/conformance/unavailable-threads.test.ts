@@ -38,7 +38,7 @@ describe('onUnavailable: "error"', () => {
     const pool = testPool({ minThreads: 0 });
     expect(await rejection(pool.call.echo(1))).toMatchObject({
       code: "HEDDLE_WORKER_START",
-      message: "A thread cannot be started: no threads here",
+      message: "A worker cannot be started: no threads here",
     });
   });
 });
@@ -55,7 +55,7 @@ describe("tasks on the host", () => {
     expect(events).toMatchObject([{ threads: 0, error: { code: "HEDDLE_WORKER_START" } }]);
     expect(warn.mock.calls).toEqual([[
       "heddle: no further thread can start, so the tasks of a pool run on the host, which they may block: " +
-      "A thread cannot be started: no threads here",
+      "A worker cannot be started: no threads here",
     ]]);
     expect(pool.stats()).toMatchObject({ ready: 1, isOnHost: true });
     expect(await hostPool().call.echo(2)).toBe(2);

@@ -40,7 +40,7 @@ const programs: Readonly<Record<string, Budget>> = {
   },
   "a worker in a browser": {
     source: `import { serve } from "heddle/browser/worker"; serve({});`,
-    most: 48,
+    most: 49,
   },
   "a worker": {
     source: `import "${worker}";`,

@@ -45,6 +45,7 @@ const LEFT_OUT: Readonly<Record<Kind, readonly (readonly [name: string, reason: 
     ["a synchronous task sees the abort immediately, and the caller does not wait for it", POLLED],
     ["keeps its reason, or has an AbortError; later aborts change nothing", POLLED],
     ["is stopped after twice the hard timeout, and its queued calls run elsewhere", SENT],
+    ["aborts the signals of running tasks", POLLED],
     ["results that wait for space are detached from their task", BUSY],
     ["does not reject calls whose response arrived while the host was busy", BUSY],
   ],

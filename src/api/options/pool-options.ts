@@ -117,8 +117,8 @@ export interface PoolOptions {
   readonly queuePolicy?: "reject" | "wait";
   /**
    * How calls reach the workers. "shared": through memory that they share, which a browser allows only in pages that are
-   * cross-origin isolated. "messages": by `postMessage`, slower, for programs that may not use `SharedArrayBuffer` or
-   * `Atomics.wait`: without `pool.sync`, `host.sync` and `metrics`. "auto": shared where it is possible.
+   * cross-origin isolated. "messages": by `postMessage`, slower, for platforms whose threads cannot wait by `Atomics.wait`:
+   * without `metrics` and calls that wait with their thread (`pool.sync`, `host.sync`, `currentPool().sync` in async tasks). "auto": shared where it is possible.
    * `pool.stats().transport` tells which.
    *
    * @default "auto"

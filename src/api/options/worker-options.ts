@@ -102,5 +102,5 @@ export function startFailure(cause: unknown, { execArgv, env }: ThreadOptions): 
       { cause },
     );
   }
-  return new WorkerStartError(`A thread cannot be started: ${text}`, { cause });
+  return new WorkerStartError(`A worker cannot be started: ${text}`, { cause });
 }

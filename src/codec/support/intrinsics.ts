@@ -26,6 +26,7 @@ export const typedArrayBuffer: Getter<ArrayBufferLike> = getterOf(TypedArray, "b
 export const typedArrayOffset: Getter<number> = getterOf(TypedArray, "byteOffset");
 const typedArrayAt: (this: unknown, index: number) => unknown = TypedArray.at;
 
+export const dataViewBuffer: Getter<ArrayBufferLike> = getterOf(DataView.prototype, "buffer");
 export const bufferLength: Getter<number> = getterOf(ArrayBuffer.prototype, "byteLength");
 export const bufferIsDetached: Getter<boolean> = getterOf(ArrayBuffer.prototype, "detached");
 export const bufferIsResizable: Getter<boolean> = getterOf(ArrayBuffer.prototype, "resizable");

@@ -29,6 +29,8 @@ export interface PoolSize {
   readonly idleTimeoutMs: number;
   /** Undefined: as many as there are cores. */
   readonly maxAbandonedThreads?: number;
+  /** Set where workers are no threads. */
+  readonly spawnWorker?: unknown;
 }
 
 /** How a lane ended. */

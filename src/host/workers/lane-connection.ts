@@ -45,7 +45,7 @@ export interface LaneConnection {
   /** Raised while the host waits for room in the request ring. */
   readonly requestSpace: Pick<SpaceFlag, "raise">;
   /** In place of these where the worker shares no memory with the host (`features/workers/mirror/`). */
-  readonly mirror?: Pick<HostMirror, "flush" | "receive" | "recover">;
+  readonly mirror?: Pick<HostMirror, "flush" | "receive" | "recover" | "heardMs">;
 }
 
 /** Sends a worker its start data, and connects it with its host. */

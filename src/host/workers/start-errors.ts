@@ -11,9 +11,18 @@ export function lateStart(limitMs: number, taskModule: string | undefined): Work
   return new WorkerStartError(`The worker was not ready within ${limitMs} ms.${hint}`);
 }
 
-/** The error of a worker that ended for this reason before it was ready. */
-export function endedEarly(reason: string, cause: unknown): WorkerStartError {
-  return new WorkerStartError(`The worker ended while starting: ${reason}.`, { cause });
+/** The error of a worker that ended for this reason before it was ready. `stderr`: the last that its process wrote. */
+export function endedEarly(
+  reason: string,
+  cause: unknown,
+  exitCode: number | undefined,
+  stderr: string | undefined,
+): WorkerStartError {
+  const code = exitCode === undefined || exitCode === 0 ? "" : ` (exit code ${exitCode})`;
+  const wrote = stderr === undefined ? "" : `; the last that it wrote: ${stderr}`;
+  return new WorkerStartError(`The worker ended while starting: ${reason}${code}${wrote}.`, {
+    cause,
+  });
 }
 
 /** The error of a worker that reports why it cannot start. `setup` is the URL of its setup module. */

@@ -426,7 +426,9 @@ export class ThreadLane implements Lane, Receiver {
     const found = death === undefined && cause === undefined ? EXITED : explainDeath(death, cause);
     const given = this.#reason ?? this.#startError?.message;
     const reason = given?.replace(/\.$/, "") ?? found.reason; // it becomes the end of a sentence
-    if (wasStarting) this.#startError ??= endedEarly(reason, cause);
+    if (wasStarting) {
+      this.#startError ??= endedEarly(reason, cause, death && exitCode, found.stderr);
+    }
     this.#owner.onEnd(this, {
       workerId: this.id,
       exitCode,

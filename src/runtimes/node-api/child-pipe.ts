@@ -5,7 +5,7 @@ import { begunWriter } from "./begun-file.ts";
 import { timers } from "./builtins.ts";
 import { CHILD_VARIABLE, FILE, GUARD, isChild, writeTo } from "./child-variable.ts";
 import { process } from "./process.ts";
-import { isBun, threads } from "./threads.ts";
+import { isBun, isDeno, threads } from "./threads.ts";
 import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
 import type { HostPipe } from "../process-types.ts";
 
@@ -78,5 +78,11 @@ export function openProcess(): Awaited<ReturnType<NonNullable<WorkerRuntime["ope
   delete process.env[CHILD_VARIABLE]; // not for the children of this one
   if (given.includes(GUARD)) startGuard();
   const pipe = openPipe(given);
+  // Node writes to such streams when its event loop turns: what a process writes last would be lost with it.
+  for (const stream of isBun || isDeno ? [] : [process.stdout, process.stderr]) {
+    (stream as { readonly _handle?: { setBlocking?(on: boolean): void } })._handle?.setBlocking?.(
+      true,
+    );
+  }
   return { pipe, parent: createParent(pipe) };
 }

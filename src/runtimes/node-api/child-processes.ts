@@ -2,7 +2,7 @@
  * Child processes of Node, Deno and Bun, each with a pipe to this process as its descriptor 3: a pair of sockets without a name,
  * which works between all of these runtimes. `child-pipe.ts` is the child's end.
  */
-import { JSON, Set } from "../../builtins.ts";
+import { JSON } from "../../builtins.ts";
 import type { Socket } from "node:net";
 import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process";
 import { Buffer, timers } from "./builtins.ts";
@@ -17,6 +17,8 @@ const { setTimeout, clearTimeout } = timers;
 
 /** Bytes that are kept of what a child wrote to stderr last. */
 const KEPT_BYTES = 16 * 1024;
+/** Longest time from the end of the pipe to that of the child. */
+const LAST_EXIT_MS = 1000;
 /** Longest time after the end of a child for what it wrote before: its own children may hold the pipe open. */
 const LAST_BYTES_MS = 100;
 
@@ -35,17 +37,17 @@ function denoRights(): readonly string[] {
   return [...granted.map((name) => `--allow-${name}`), "--no-prompt"];
 }
 
-/** Flags of this process that are for its own program, and those among them with a value behind. */
+/** Flags of this process that are for its own program. */
 const OWN_FLAGS =
-  /^(?:-[epic]+|--(?:eval|print|input-type|check|interactive|test|watch|inspect)\b.*)$/;
-const WITH_VALUE = new Set(["-e", "-p", "-pe", "--eval", "--print"]);
+  /^(?:-[a-z]*[epic][a-z]*|--(?:eval|print|input-type|check|interactive|test|watch|inspect)\b.*)$/;
 
-/** Flags of Node that its children inherit, as those of `fork`. */
+/** Flags of Node that its children inherit, as those of `fork`. What follows a flag without a dash is its value. */
 function inheritedFlags(): readonly string[] {
-  const { execArgv } = process;
-  return execArgv.filter((flag, at) =>
-    !OWN_FLAGS.test(flag) && !WITH_VALUE.has(execArgv[at - 1] ?? "")
-  );
+  let isOwn = false;
+  return process.execArgv.filter((flag) => {
+    if (flag.startsWith("-")) isOwn = OWN_FLAGS.test(flag);
+    return !isOwn;
+  });
 }
 
 /** The command line of a runtime for the module, by the name of its program. */
@@ -96,6 +98,10 @@ function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnEx
     if (isOver) return;
     isOver = true;
     pipe?.destroy();
+    // Its own children may hold these open.
+    for (const output of [child.stdout, child.stderr]) {
+      (output as Partial<Socket> | null)?.unref?.();
+    }
     onEnd(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
   };
   forward(child, "stderr", (chunk) => {
@@ -112,6 +118,8 @@ function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnEx
   };
   child.on("close", closed);
   pipe?.on("close", closed);
+  // Without the pipe it is of no use. It usually ends with it.
+  pipe?.on("close", () => setTimeout(() => isOver || kill(child.pid), LAST_EXIT_MS).unref());
   pipe?.on("error", () => {}); // its end is told by that of the child
   child.on("exit", (code, signal) => {
     const timer = setTimeout(() => end(code, signal), LAST_BYTES_MS);

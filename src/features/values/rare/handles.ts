@@ -10,8 +10,9 @@ type Handle = Readonly<Record<typeof KEY, HandleParts>>;
 /** Writes a handle; -1: it is none. */
 export function writeHandle(encoder: Encoder, object: object, from: number): number {
   if (!Object.hasOwn(object, KEY) || encoder.access.kinds.isProxy(object)) return -1;
-  const { copiesOnly } = encoder.options;
+  const { copiesOnly, mayAttach } = encoder.options;
   if (copiesOnly !== undefined) throw encoder.refuse(object, copiesOnly);
+  if (mayAttach === false) throw encoder.refuse(object, "handles travel in calls only");
   const { kind, buffer, departure } = (object as Handle)[KEY];
   if (departure !== undefined) encoder.attachments.depart(departure);
   return encoder.shared(buffer, encoder.value(kind, encoder.tag(HANDLE, from)));

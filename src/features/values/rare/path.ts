@@ -2,7 +2,11 @@
  * The path of a part within a value: `args[0].user.onClick`. It is found after a failure, from the objects
  * that were being written, so that it costs nothing during encoding. Runs no getter again.
  */
-
+import {
+  dataViewBuffer,
+  typedArrayBuffer,
+  typedArrayName,
+} from "../../../codec/support/intrinsics.ts";
 import { Map, Set } from "../../../builtins.ts";
 import { propertyStep } from "../../../codec/support/describe.ts";
 import { Transfer } from "./transfer.ts";
@@ -47,10 +51,20 @@ function stepToProperty(parent: object, part: unknown): string {
     const property = Reflect.getOwnPropertyDescriptor(parent, key);
     if (property === undefined) continue;
     if ("value" in property) {
-      if (Object.is(unwrapped(property.value), unwrapped(part))) return step(key, isArray);
+      const { value } = property;
+      if (Object.is(unwrapped(value), unwrapped(part)) || isViewOf(value, part)) {
+        return step(key, isArray);
+      }
     } else getters.push(key);
   }
   return getters.length === 1 ? step(getters[0]!, isArray) : "";
+}
+
+/** A view stands for its buffer. Runs no user code. */
+function isViewOf(value: unknown, buffer: unknown): boolean {
+  if (!ArrayBuffer.isView(value)) return false;
+  const bufferOf = typedArrayName.call(value) === undefined ? dataViewBuffer : typedArrayBuffer;
+  return bufferOf.call(value) === buffer;
 }
 
 /** The value that is written: the content of a wrapper, otherwise the value itself. */

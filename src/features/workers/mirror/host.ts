@@ -32,7 +32,12 @@ export const mirror: HostFeature = {
 
   messages: {
     mirror: (lane, message: MirrorMessage, host) => {
-      (lane as ThreadLane).mirror!.receive(message);
+      try {
+        (lane as ThreadLane).mirror!.receive(message);
+      } catch (error) {
+        void (lane as ThreadLane).end(error as Error); // what it has sent cannot be
+        return;
+      }
       (host as unknown as WorkerEvents).onWake(lane);
     },
   },

@@ -71,8 +71,10 @@ export class RingCopy {
       const length = words[lengthSlot(index)]!;
       const count = (length > 0 ? length : RECORD_HEADER_BYTES) >> 2;
       copy.set(words.subarray(index >> 2, (index >> 2) + count), at);
-      if (isSent && length > 0) {
-        words[stateSlot(index)] = (words[stateSlot(index)]! & ~STATE_MASK) | SENT;
+      // A revoked record stays one: its call may run elsewhere by now.
+      const state = words[stateSlot(index)]!;
+      if (isSent && length > 0 && (state & STATE_MASK) === QUEUED) {
+        words[stateSlot(index)] = (state & ~STATE_MASK) | SENT;
       }
       at += count;
       this.taken = (this.taken + Math.abs(length)) | 0;
@@ -103,12 +105,11 @@ export class RingCopy {
     Atomics.store(this.#header, TAIL_POSITION, tail);
   }
 
-  /** The other side has ended. It had begun the records before `position`, so those behind can be revoked again. */
-  recover(position: number): void {
-    const { head } = this;
-    const isThere = ((position - head) | 0) >= 0 && ((this.taken - position) | 0) >= 0 &&
-      (position & 7) === 0;
-    if (!isThere) return; // it has noted nothing that could be
+  /** The other side has ended. It had begun the records before `noted`, so those behind can be revoked again. */
+  recover(noted: number): void {
+    if (((this.taken - noted) | 0) < 0 || (noted & 7) !== 0) return; // it cannot have begun that
+    // It has also released revoked records, of which it notes nothing.
+    const position = ((noted - this.head) | 0) > 0 ? noted : this.head;
     const words = this.#words;
     for (let at = position; at !== this.taken;) {
       const index = at & this.#mask;

@@ -73,6 +73,7 @@ function createLane(capacity: number) {
     loads,
     mayFollow,
     maxSent: MAX_SENT,
+    coarseNow: () => 1,
     post: (message) => void toWorker.push(clone(message)),
     microtask: (callback) => void microtasks.push(callback),
   });
@@ -235,6 +236,27 @@ describe("two copies of a lane", () => {
     expect(sent()).toBe(62);
     call(0);
     expect(sent()).toBe(0);
+  });
+
+  test("what the worker had not begun when it ended can be revoked, and nothing that was revoked before", () => {
+    const lane = createLane(1024);
+    const ids = [1, 2, 3, 4];
+    for (const id of ids) produce(lane.tx, CALL, 1, id, 8);
+    const [first = -1, second = -1] = lane.tx.unreleased();
+    expect(lane.tx.revoke(second)).toBe(true);
+    lane.hostMirror.flush();
+    expect(lane.tx.unreleased(Infinity, (index) => lane.tx.isQueued(index))).toEqual([]);
+    lane.hostMirror.recover(lane.tx.memory.i32[first >> 2]!);
+    const queued = lane.tx.unreleased(Infinity, (index) => lane.tx.isQueued(index));
+    expect(queued.map((index) => lane.tx.memory.i32[(index >> 2) + ID_WORD])).toEqual([3, 4]);
+  });
+
+  test("what a worker that has ended cannot have begun is not believed", () => {
+    const lane = createLane(1024);
+    produce(lane.tx, CALL, 1, 1, 8);
+    lane.hostMirror.flush();
+    for (const noted of [4, 8000, undefined]) lane.hostMirror.recover(noted);
+    expect(lane.tx.unreleased(Infinity, (index) => lane.tx.isQueued(index))).toEqual([]);
   });
 
   test("the worker's words and estimates arrive with its messages", () => {

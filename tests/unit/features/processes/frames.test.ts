@@ -108,6 +108,7 @@ test("a process that sends damaged frames is killed, and nothing is thrown", () 
       memory,
       requestCapacity: sizes.requests,
       maxSent: 64,
+      coarseNow: () => 1,
       loads: new Int32Array(new SharedArrayBuffer(64)),
       mayFollow: () => true,
       post: () => {},

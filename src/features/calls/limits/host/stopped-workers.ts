@@ -31,7 +31,7 @@ export class StoppedWorkers implements Stopping {
 
   stop(lane: Lane, error: Error): void {
     const { dispatcher: { phases }, runtime: { cores, stopsThreads }, size } = this.#workers;
-    const continues = !stopsThreads && isStillRunning(lane);
+    const continues = !stopsThreads && size.spawnWorker === undefined && isStillRunning(lane);
     if (continues && this.abandonedThreads >= (size.maxAbandonedThreads ?? cores)) {
       this.#keep(lane, error);
       return;

@@ -196,9 +196,11 @@ function readWorkers(
 ): WorkerStatistics[] {
   const nowMs = runtime.coarseNow();
   return [...supervisor.threads].map((lane) => {
-    const { id, load, phase } = lane;
+    const { id, load, phase, mirror } = lane;
     const { buffer } = lane.endpoint.rx.memory.i32;
-    const gauges = readGauges(buffer, readyMs.get(id) ?? nowMs, nowMs);
+    const fromMs = readyMs.get(id) ?? nowMs;
+    const idleFromMs = load.outstanding > 0 ? undefined : mirror && (mirror.heardMs ?? fromMs);
+    const gauges = readGauges(buffer, fromMs, nowMs, idleFromMs);
     return {
       id,
       name: `${options.workerOptions.name}-${id}`,

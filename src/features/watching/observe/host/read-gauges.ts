@@ -19,10 +19,18 @@ export interface WorkerGauges {
   readonly memoryBytes: number | undefined;
 }
 
-/** `fromMs`: when the worker was ready. */
-export function readGauges(lane: SharedArrayBuffer, fromMs: number, nowMs: number): WorkerGauges {
+/**
+ * `fromMs`: when the worker was ready. `idleFromMs`: of an idle worker that does not share `lane`, whose last message was sent before
+ * it went to sleep.
+ */
+export function readGauges(
+  lane: SharedArrayBuffer,
+  fromMs: number,
+  nowMs: number,
+  idleFromMs?: number,
+): WorkerGauges {
   const gauges = gaugesOf(lane);
-  const asleepMs = gauges[ASLEEP]!;
+  const asleepMs = idleFromMs ?? gauges[ASLEEP]!;
   const slept = gauges[SLEPT]! + (asleepMs > 0 ? Math.max(0, nowMs - asleepMs) : 0);
   const since = (time: number, sleptBefore: number): number => {
     const elapsed = nowMs - time;

@@ -29,6 +29,7 @@ export interface HostMirrorOptions {
   readonly maxSent: number;
   readonly post: (message: MirrorMessage, transfer: readonly unknown[]) => void;
   readonly microtask: (callback: () => void) => void;
+  readonly coarseNow: () => number;
 }
 
 export class HostMirror {
@@ -36,6 +37,8 @@ export class HostMirror {
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #requests: RingCopy;
   readonly #responses: RingCopy;
+  /** When the last message came, by the coarse clock. Undefined: none has. */
+  heardMs: number | undefined = undefined;
   #isScheduled = false;
   #sentHead = 0;
   #sentClosing = 0;
@@ -96,6 +99,7 @@ export class HostMirror {
   }
 
   receive({ head, records, words, loads }: MirrorMessage): void {
+    this.heardMs = this.#options.coarseNow();
     this.#requests.head = head;
     // A process may be another version, or damaged.
     if (words?.length === WORKER_WORDS) this.#control.set(words, WAITS_FOR);

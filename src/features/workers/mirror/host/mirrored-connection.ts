@@ -14,6 +14,7 @@ export const connectMirrored: Connect = (handle, start, ringSizes, runtime): Lan
     mayFollow: (load) => mayFollow(load, start.maxConcurrency),
     post: (message, transfer) => handle.post(message, transfer),
     microtask: runtime.microtask,
+    coarseNow: runtime.coarseNow,
   });
   const sharesWords = runtime.sharesMemory && handle.channel === undefined;
   handle.post(withoutMemory(start, ringSizes, sharesWords), [start.payloadPort]);

@@ -18,7 +18,7 @@ export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promis
   const exit = (code: number): void => {
     channel.flush();
     const end = (): void => parent.exit(code);
-    pipe.endWrites(end);
+    parent.flushOutput(() => pipe.endWrites(end));
     runtime.setTimeout(end, LAST_MS);
   };
   const handle: ParentHandle = {
