@@ -57,6 +57,7 @@ export type {
 export { callback } from "./features/calls/requests/callback-of-host.ts";
 export type { HostOptions } from "./features/calls/requests/host/host-options.ts";
 export type { InlinerLimits } from "./features/workers/inline/host/inline-executor.ts";
+export type { ProcessPoolOptions } from "./features/workers/processes/host/process-options.ts";
 export type { RingSizes } from "./lane/layout.ts";
 export type { PermissionOptions, ResourceLimits } from "./runtimes/runtime.ts";
 export type {

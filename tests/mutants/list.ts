@@ -904,6 +904,76 @@ const early: Room = {
   ],
 };
 
+const processes: Room = {
+  tests: [
+    ...conformance("process-workers"),
+    "unit/features/processes",
+    "unit/features/mirror",
+  ],
+  mutants: [
+    {
+      file: "features/workers/mirror/records.ts",
+      from: "if (isSent && length > 0 && (state & STATE_MASK) === QUEUED) {",
+      to: "if (isSent && length > 0) {",
+      fault: "a call that was revoked and runs elsewhere is made again when its first process dies",
+    },
+    {
+      file: "features/workers/mirror/records.ts",
+      from: "if (((this.taken - noted) | 0) < 0 || (noted & 7) !== 0) return;",
+      to: "",
+      fault: "a note that cannot be is believed",
+    },
+    {
+      file: "features/workers/mirror/records.ts",
+      from: "free >= 0 &&",
+      to: "",
+      fault: "records of a process overwrite others",
+    },
+    {
+      file: "features/workers/processes/worker/begun-consumer.ts",
+      from: "if (isAcquired) this.onBegin((this.headPosition + this.end - index) | 0);",
+      to: "",
+      fault: "a process notes nothing, so a call that it had begun is made again",
+    },
+    {
+      file: "host/workers/thread-lane.ts",
+      from: "this.mirror?.recover(this.#handle.begun?.());",
+      to: "",
+      fault: "calls that a process had not begun are lost with it",
+    },
+    {
+      file: "features/workers/processes/frames.ts",
+      from: "size > this.#maxBytes || ",
+      to: "",
+      fault: "a frame of any size takes memory",
+    },
+    {
+      file: "features/workers/processes/frames.ts",
+      from: "total > words.length || ",
+      to: "",
+      fault: "a frame claims more words than it has",
+    },
+    {
+      file: "host/workers/supervisor.ts",
+      from: "if (isKilled && failures <= MAX_KILLED_STARTS) return false;",
+      to: "",
+      fault: "a process that is killed while it starts fails the pool",
+    },
+    {
+      file: "codec/encoder.ts",
+      from: "if (copiesOnly !== undefined) throw this.refuse(part, copiesOnly);",
+      to: "",
+      fault: "what cannot be copied is sent to a process",
+    },
+    {
+      file: "runtimes/node-api/child-processes.ts",
+      from: "(output as Partial<Socket> | null)?.unref?.();",
+      to: "",
+      fault: "a process that was left behind keeps the host running",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -917,4 +987,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   workers,
   requests,
   early,
+  processes,
 };
