@@ -17,6 +17,7 @@ const LOADERS: Readonly<Record<string, () => Promise<WorkerFeature>>> = {
   requests: async () => (await import("../features/calls/requests/worker.ts")).requests,
   map: async () => (await import("../features/calls/map/worker.ts")).map,
   mirror: async () => (await import("../features/workers/mirror/worker.ts")).mirror,
+  processes: async () => (await import("../features/workers/processes/worker.ts")).processes,
 };
 
 /** The names of features with a worker's side. */

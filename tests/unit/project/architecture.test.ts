@@ -14,7 +14,7 @@ const MAX_FILES = 33;
 const MAX_FUNCTIONS = { host: 48, worker: 38 };
 
 /** A busy machine makes calls run more functions, such as those of the safety check: the least of so many runs counts. */
-const RUNS = 4;
+const RUNS = 12;
 
 interface Way {
   readonly usual: readonly string[];
@@ -37,14 +37,17 @@ function shownFiles(): string[] {
 test.runIf(capabilities.countsFunctions)(
   "the picture of a call names the files that a call enters, each once",
   () => {
+    let [host, worker] = [Infinity, Infinity];
     let least: Way | undefined;
-    const isWithin = ({ functions: [host, worker] }: Way): boolean =>
-      host <= MAX_FUNCTIONS.host && worker <= MAX_FUNCTIONS.worker;
-    for (let run = 0; run < RUNS && !(least !== undefined && isWithin(least)); run++) {
+    const isWithin = (): boolean => host <= MAX_FUNCTIONS.host && worker <= MAX_FUNCTIONS.worker;
+    for (let run = 0; run < RUNS && !isWithin(); run++) {
       const way = measureWay();
-      if (least === undefined || way.functions[0] < least.functions[0]) least = way;
+      const [ofHost, ofWorker] = way.functions;
+      if (ofHost < host) least = way;
+      host = Math.min(host, ofHost);
+      worker = Math.min(worker, ofWorker);
     }
-    const { usual, all, functions: [host, worker] } = least!;
+    const { usual, all } = least!;
     const shown = shownFiles();
     expect(shown.length).toBeGreaterThan(20);
     expect(new Set(shown).size).toBe(shown.length);

@@ -50,8 +50,11 @@ export class Channel {
   /** Throws DataCloneError, and has sent nothing then. */
   post(message: unknown): void {
     const { heddle } = Object(message) as { readonly heddle?: string };
-    if (heddle === "mirror") this.#write([mirrorFrame(message as MirrorMessage)]);
-    else this.#write(bytesFrame(MESSAGE, encodeMessage(this.#runtime, message)));
+    if (heddle === "mirror") {
+      // It holds all that a turn has brought, and its receiver waits for it.
+      this.#written.push(mirrorFrame(message as MirrorMessage));
+      this.flush();
+    } else this.#write(bytesFrame(MESSAGE, encodeMessage(this.#runtime, message)));
   }
 
   /** Writes what was posted in this turn. */

@@ -130,7 +130,6 @@ describe("options", () => {
     [{ moduleUrl: 7 }, /moduleUrl must be a string or URL, got 7/],
     [{ mapError: "x" }, /mapError must be a function, got "x"/],
     [{ transport: "wire" }, /transport must be "auto", "shared" or "messages", got "wire"/],
-    [{ transport: "messages" }, /is for browsers: threads share memory here/],
     [
       { maxWorkerBytes: 0.5 },
       /maxWorkerBytes must be an integer from 1 to \d+, or Infinity, got 0.5/,
