@@ -1,6 +1,6 @@
 /** Workers that are child processes (option `workers`). */
 import { tmpdir } from "node:os";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -24,6 +24,15 @@ const lost = async (call: Promise<unknown>): Promise<WorkerLostError> => {
   expect(error).toBeInstanceOf(WorkerLostError);
   return error as WorkerLostError;
 };
+
+/** The program of a runtime, a development dependency of this folder or of one above. */
+function programOf(name: string): string {
+  for (let up = "../../"; up.length < 30; up += "../") {
+    const url = new URL(`${up}node_modules/.bin/${name}`, import.meta.url);
+    if (existsSync(url)) return realpathSync(url);
+  }
+  throw new Error(`There is no ${name}.`);
+}
 
 function isAlive(pid: number): boolean {
   try {
@@ -137,8 +146,7 @@ describe("a process", () => {
   });
 
   test.each(["node", "deno", "bun"])("may run on another runtime: %s", async (name) => {
-    const execPath = fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
-    const pool = processPool({ process: { execPath: realpathSync(execPath) } });
+    const pool = processPool({ process: { execPath: programOf(name) } });
     expect(await pool.call.runtime()).toBe(name);
     const value = {
       text: "ä€😀",
