@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import { otherWorkers } from "./tests/support/other-workers.ts";
 
 /** Suites that start tools of Node: the compiler, VitePress, browsers. */
 const onNode = ["tests/docs/**", "tests/site/**", "tests/browser/**"];
@@ -8,17 +7,13 @@ const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 // Which pool of processes or threads works depends on the runtime: forks fail on Bun, threads on Deno.
 export default defineConfig({
   test: {
-    include: [...otherWorkers?.files ?? ["{tests,benchmarks,scripts}/**/*.test.ts"]],
+    include: ["{tests,benchmarks,scripts}/**/*.test.ts"],
     exclude: [
       "**/node_modules/**",
       ".package-test/**",
       ".without-test/**",
       ...(isNode ? [] : onNode),
     ],
-    ...(otherWorkers && {
-      setupFiles: ["tests/support/kind-of-workers.ts"],
-      testNamePattern: otherWorkers.pattern,
-    }),
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Two cores, and most files start workers of their own.

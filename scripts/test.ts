@@ -301,7 +301,9 @@ const ofRelease = isFull
     ),
     ...["messages", "processes"].flatMap((kind) =>
       ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
-        suite(`pools of ${kind}`, runtime, [], { env: { HEDDLE_TEST_WORKERS: kind } })
+        suite(`pools of ${kind}`, runtime, ["-c", "tests/other-workers/vitest.config.ts"], {
+          env: { HEDDLE_TEST_WORKERS: kind },
+        })
       )
     ),
   ]

@@ -1,5 +1,6 @@
 /** A worker that loads the features of its pool when it starts. */
 import { Promise } from "../builtins.ts";
+import { processes } from "../features/workers/processes/worker.ts";
 import type { WorkerStart } from "../protocol/start-data.ts";
 import { serve as serveKernel } from "../worker/entry.ts";
 import { useInWorker, type WorkerFeature } from "../worker/feature.ts";
@@ -17,7 +18,7 @@ const LOADERS: Readonly<Record<string, () => Promise<WorkerFeature>>> = {
   requests: async () => (await import("../features/calls/requests/worker.ts")).requests,
   map: async () => (await import("../features/calls/map/worker.ts")).map,
   mirror: async () => (await import("../features/workers/mirror/worker.ts")).mirror,
-  processes: async () => (await import("../features/workers/processes/worker.ts")).processes,
+  processes: () => Promise.resolve(processes), // it is there before the start data is
 };
 
 /** The names of features with a worker's side. */

@@ -1,4 +1,4 @@
-/** Threads that share no memory with their host (`transport: "messages"`). The whole suite runs with them by `HEDDLE_TEST_WORKERS=messages`. */
+/** Threads that share no memory with their host (`transport: "messages"`). The suite runs with them by `tests/other-workers`. */
 import { expect, test } from "vitest";
 import { createPool, type Pool, WorkerLostError } from "../../src/mod.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";

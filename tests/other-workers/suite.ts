@@ -1,6 +1,6 @@
 /** Which parts of the conformance suite run with workers that share no memory with their host (`HEDDLE_TEST_WORKERS`). */
 
-type Kind = "messages" | "processes";
+export type Kind = "messages" | "processes";
 
 const FILES: Readonly<Record<Kind, string>> = {
   messages:
@@ -72,18 +72,7 @@ const LEFT_OUT: Readonly<Record<Kind, readonly (readonly [name: string, reason: 
   ],
 };
 
-const given = process.env["HEDDLE_TEST_WORKERS"];
-const kind: Kind | undefined = given === "messages" || given === "processes" ? given : undefined;
+export const filesOf = (kind: Kind): readonly string[] => FILES[kind].split(" ");
 
-const escape = (name: string): string => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-
-/** The settings of a run with such workers; undefined: they are threads that share memory. */
-export const otherWorkers:
-  | { readonly files: readonly string[]; readonly pattern: RegExp }
-  | undefined = kind && {
-    files: FILES[kind].split(" ").map((name) => `tests/conformance/${name}.test.ts`),
-    pattern: new RegExp(
-      `^(?!.*(?:${LEFT_OUT[kind].map(([name]) => escape(name)).join("|")}))`,
-      "s",
-    ),
-  };
+export const leftOutOf = (kind: Kind): readonly (readonly [name: string, reason: string])[] =>
+  LEFT_OUT[kind];
