@@ -176,7 +176,8 @@ export interface PoolOptions {
   readonly maxWorkerBytes?: number;
   /**
    * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
-   * WorkerLostError. Only on Node, where large arrays that fill the heap may end the process (24) or hang (26).
+   * WorkerLostError. Of threads only on Node, where large arrays that fill the heap may end the process (24) or hang (26);
+   * of processes on Node and Deno.
    *
    * @default the runtime's
    */
@@ -299,7 +300,7 @@ export interface WorkerOptions {
    */
   readonly argv?: readonly string[];
   /**
-   * Flags of the runtime for the worker. Only on Node.
+   * Flags of the runtime for the worker. For threads only on Node.
    *
    * @default those of the host
    */
