@@ -251,6 +251,17 @@ describe("two copies of a lane", () => {
     expect(queued.map((index) => lane.tx.memory.i32[(index >> 2) + ID_WORD])).toEqual([3, 4]);
   });
 
+  test("more records than the ring has room for are refused, and nothing is overwritten", () => {
+    const lane = createLane(256);
+    const records = new Int32Array(new SharedArrayBuffer(64));
+    records.set([32, 0, 1, 1, 1, 1, 1, 1, 32, 4, 1, 1, 1, 1, 1, 1]);
+    const message = { heddle: "mirror", head: 0, records } as const;
+    for (let sent = 0; sent < 4; sent++) lane.hostMirror.receive(message);
+    expect(() => lane.hostMirror.receive(message)).toThrow(
+      /Record length 32 at index 0 is impossible/,
+    );
+  });
+
   test("what a worker that has ended cannot have begun is not believed", () => {
     const lane = createLane(1024);
     produce(lane.tx, CALL, 1, 1, 8);

@@ -66,6 +66,14 @@ describe("frames", () => {
     expect(kinds).toEqual([MIRROR, PAYLOAD, MIRROR, MESSAGE]);
   });
 
+  test("that claim more words than they have are refused", () => {
+    for (const claimed of [5, 6]) {
+      const frame = mirrorFrame(mirrored);
+      new Int32Array(frame.buffer)[claimed] = 100;
+      expect(() => readMirror(frame.buffer as ArrayBuffer)).toThrow(/A frame of \d+ bytes claims/);
+    }
+  });
+
   test("larger ones than may come are refused before any memory is taken", () => {
     const reader = new FrameReader(() => {}, 1024);
     expect(() => reader.push(new Uint8Array(new Uint32Array([2048, PAYLOAD]).buffer))).toThrow(
