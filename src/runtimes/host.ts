@@ -39,7 +39,7 @@ const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setT
   takesExecArgv: false,
   measuresMemory: true,
   startsGivenWorkers: false,
-  loadProcesses: async () => (await import("./node-api/child-processes.ts")).spawnProcess,
+  loadProcesses: async () => (await import("./processes/child-processes.ts")).spawnProcess,
   stopsThreads: true,
   printsUncaught: false,
   directOutputs: () => [],

@@ -3,7 +3,7 @@
  * all other code receives an object of this type.
  */
 
-import type { ChildProcess, Death, HostPipe, ProcessOptions } from "./process-types.ts";
+import type { ChildProcess, Death, HostPipe, ProcessOptions } from "./processes/types.ts";
 
 /** Result of `writeOneByte`: there is a unit above 0xff; there may be one above 0x7f; there is neither. */
 export const NOT_ONE_BYTE = 0;

@@ -1,7 +1,7 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
 import { Buffer } from "./node-api/builtins.ts";
-import { isChild } from "./node-api/child-variable.ts";
-import { process } from "./node-api/process.ts";
+import { isChild } from "./processes/child-variable.ts";
+import { flushOutput, onUnhandledRejection, process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
 import { type HostPort, listen } from "./node-api/host-port.ts";
 import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
@@ -27,17 +27,12 @@ function createParent(port: HostPort): ParentHandle {
   return {
     post: (parentPort?.postMessage.bind(parentPort) ?? postMessage) as ParentHandle["post"],
     onMessage: (listener) => port.take(isBun ? capturing(listener) : listener),
-    onUnhandledRejection: (listener) =>
-      void process.on("unhandledRejection", (reason) => {
-        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
-      }),
+    onUnhandledRejection,
     onUncaught: (listener) => onUncaught = listener,
     onExit: process.on.bind(process, "exit"),
     isTerminating: () => isTerminating,
     writeDirectly,
-    flushOutput: (callback) => {
-      process.stdout.write("", () => void process.stderr.write("", callback));
-    },
+    flushOutput,
     exit,
   };
 }
@@ -120,7 +115,7 @@ export const workerRuntime: WorkerRuntime = Object.assign(
   {
     parent: () => parent ??= createParent(listen()),
     isProcess: (isBun ? isBunMain : threads().isMainThread) && isChild(),
-    openProcess: async () => (await import("./node-api/child-pipe.ts")).openProcess(),
+    openProcess: async () => (await import("./processes/child-pipe.ts")).openProcess(),
     confine: isBun || isDeno
       ? async () => {}
       : async (...given) => (await import("./node/permission.ts")).confineSelf(...given),

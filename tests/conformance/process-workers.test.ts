@@ -178,9 +178,10 @@ describe("a process", () => {
     const script = fileURLToPath(new URL("../fixtures/process-host.ts", import.meta.url));
     const flags = runtimeName === "deno" ? ["run", "-A"] : [];
     const host = launch([process.execPath, ...flags, script, "left-behind"]);
-    const beginMs = performance.now();
     expect(await host.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - beginMs).toBeLessThan(25_000);
+    const left = Number(/left (\d+)/.exec(host.output())![1]);
+    expect(isRunning(left)).toBe(true);
+    process.kill(left, "SIGKILL");
   });
 
   test("writes all lines before it ends", async () => {
@@ -232,6 +233,7 @@ describe("the death of a process", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
+  // Bun has no limit of its heap.
   test.runIf(runtimeName !== "bun")("tells that it ran out of memory", async () => {
     const pool = processPool({ resourceLimits: { maxOldGenerationSizeMb: 60 } });
     expect(await lost(pool.call.fill())).toMatchObject({
@@ -291,6 +293,7 @@ describe("the death of a process", () => {
     expect(pool.stats().workersLost).toBeGreaterThan(0);
   });
 
+  // Deno refuses to close a descriptor that it has not opened.
   test.runIf(runtimeName !== "deno")("that has closed its pipe is noticed", async () => {
     const pool = processPool();
     await lost(pool.call.closePipe());

@@ -966,7 +966,7 @@ const processes: Room = {
       fault: "what cannot be copied is sent to a process",
     },
     {
-      file: "runtimes/node-api/child-processes.ts",
+      file: "runtimes/processes/child-processes.ts",
       from: "(output as Partial<Socket> | null)?.unref?.();",
       to: "",
       fault: "a process that was left behind keeps the host running",

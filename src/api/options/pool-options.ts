@@ -126,7 +126,7 @@ export interface PoolOptions {
    */
   readonly transport?: "auto" | "shared" | "messages";
   /**
-   * What workers are. "processes": child processes of Node, Deno or Bun, for native addons that a thread cannot load, a working
+   * Whether workers are threads or child processes. "processes": processes of Node, Deno or Bun, for native addons that a thread cannot load, a working
    * folder of their own, and crashes that take nothing else along. Values are copied: `SharedArrayBuffer`, `heddle/shared`,
    * ports and other objects that only a thread can get are refused, and `transfer` copies. Without `pool.sync`, `host.sync`,
    * `metrics` and `permission`.
@@ -136,7 +136,7 @@ export interface PoolOptions {
    */
   readonly workers?: "threads" | "processes";
   /**
-   * How processes are started. What is left out is as for this process.
+   * How processes are started. An option that is not given has the value of the host process.
    *
    * @default none
    */

@@ -1,5 +1,5 @@
 /** Why a worker has ended, from what its runtime tells. */
-import type { Death } from "../../runtimes/process-types.ts";
+import type { Death } from "../../runtimes/processes/types.ts";
 
 /** The `code` of Node's error for a thread that has reached its `resourceLimits`. */
 const THREAD_OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";

@@ -2,8 +2,7 @@
  * Keeps a pool's workers running: starts them, replaces those that end, closes them all.
  *
  * A worker that fails to start before any worker was ready fails the pool, since its task modules are broken, unless a signal has
- * ended its process. Later the
- * pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
+ * ended its process. Later the pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
  * without a response, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
  * replaced, after a delay that grows with each consecutive worker that answered nothing.
  *

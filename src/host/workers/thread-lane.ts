@@ -43,7 +43,7 @@ import {
   type Timer,
   type WorkerHandle,
 } from "../../runtimes/runtime.ts";
-import type { Death } from "../../runtimes/process-types.ts";
+import type { Death } from "../../runtimes/processes/types.ts";
 import { messages } from "../lanes/feature.ts";
 import { LaneLoad } from "../lanes/lane-load.ts";
 import { giveLaneMemory, takeLaneMemory } from "./lane-memory.ts";

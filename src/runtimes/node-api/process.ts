@@ -6,6 +6,18 @@ import type { OutputName } from "../runtime.ts";
  */
 export const process: NodeJS.Process = globalThis.process;
 
+/** Listens for rejections that nobody handles, while the program does not listen itself. */
+export function onUnhandledRejection(listener: (reason: unknown) => void): void {
+  process.on("unhandledRejection", (reason) => {
+    if (process.listenerCount("unhandledRejection") === 1) listener(reason);
+  });
+}
+
+/** Calls back when what was written to stdout and stderr has left this thread. */
+export function flushOutput(callback: () => void): void {
+  process.stdout.write("", () => void process.stderr.write("", callback));
+}
+
 /** The streams of the process of which `isOne` is true: tools that capture output replace their `write`. */
 export function outputsOf(isOne: (stream: object) => boolean): readonly OutputName[] {
   return (["stdout", "stderr"] as const).filter((name) => isOne(process[name]));

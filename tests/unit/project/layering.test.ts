@@ -82,7 +82,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^runtimes\/(?:bun\/bundles|current|node-api\/services|runtime)\.ts$/,
 ];
 
-const TYPES_OF_RUNTIMES = ["runtimes/runtime.ts", "runtimes/process-types.ts"];
+const TYPES_OF_RUNTIMES = ["runtimes/runtime.ts", "runtimes/processes/types.ts"];
 
 /** Only these may import the adapter of the current runtime. */
 const COMPOSITION_ROOTS = [

@@ -35,7 +35,7 @@ export const mirror: HostFeature = {
       try {
         (lane as ThreadLane).mirror!.receive(message);
       } catch (error) {
-        void (lane as ThreadLane).end(error as Error); // what it has sent cannot be
+        void (lane as ThreadLane).end(error as Error); // it has broken the protocol
         return;
       }
       (host as unknown as WorkerEvents).onWake(lane);

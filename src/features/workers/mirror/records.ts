@@ -35,10 +35,6 @@ export class RingCopy {
     this.#mask = capacity - 1;
   }
 
-  get capacity(): number {
-    return this.#mask + 1;
-  }
-
   get head(): number {
     return Atomics.load(this.#header, HEAD_POSITION);
   }

@@ -1,7 +1,7 @@
 /** One end of the pipe between a host and a worker that is a process: messages and the payload port on one stream, in order. */
 import { ProtocolError } from "../../../errors.ts";
 import type { PayloadPort, Runtime } from "../../../runtimes/runtime.ts";
-import type { ChildPipe } from "../../../runtimes/process-types.ts";
+import type { ChildPipe } from "../../../runtimes/processes/types.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
 import {
   bytesFrame,
@@ -50,11 +50,8 @@ export class Channel {
   /** Throws DataCloneError, and has sent nothing then. */
   post(message: unknown): void {
     const { heddle } = Object(message) as { readonly heddle?: string };
-    if (heddle === "mirror") {
-      // It holds all that a turn has brought, and its receiver waits for it.
-      this.#written.push(mirrorFrame(message as MirrorMessage));
-      this.flush();
-    } else this.#write(bytesFrame(MESSAGE, encodeMessage(this.#runtime, message)));
+    if (heddle === "mirror") this.#write([mirrorFrame(message as MirrorMessage)]);
+    else this.#write(bytesFrame(MESSAGE, encodeMessage(this.#runtime, message)));
   }
 
   /** Writes what was posted in this turn. */

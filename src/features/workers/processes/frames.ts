@@ -1,5 +1,5 @@
 /**
- * What travels on the pipe between a host and a worker that is a process: frames, in both directions.
+ * Frames on the pipe between a host and a worker process, in both directions.
  *
  *   byte
  *   0     bytes of the frame, a multiple of 8 (u32)

@@ -15,7 +15,7 @@ import { ProcessWorker } from "../../../../src/features/workers/processes/host/p
 import { laneBytes, REQUEST_RING, responseRing } from "../../../../src/lane/layout.ts";
 import { HostMirror } from "../../../../src/features/workers/mirror/host/host-mirror.ts";
 import { SpscRing } from "../../../../src/ring/spsc-ring.ts";
-import type { ChildProcess } from "../../../../src/runtimes/process-types.ts";
+import type { ChildProcess } from "../../../../src/runtimes/processes/types.ts";
 import { hostRuntime } from "../../../../src/runtimes/host.ts";
 import { createRandom } from "../../../support/random.ts";
 

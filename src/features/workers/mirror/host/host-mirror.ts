@@ -11,10 +11,8 @@ import { REVOKED, STATE_MASK } from "../../../../ring/record-layout.ts";
 import { CALL, DESCRIPTOR_WORD, kindOf, TASK_WORD } from "../../../../lane/frame.ts";
 import {
   FOR_CALLS,
-  FOR_SPACE,
   IS_CLOSING,
   REQUEST_RING,
-  RESPONSE_BACKLOG,
   responseRing,
   WAITS_FOR,
 } from "../../../../lane/layout.ts";
@@ -93,23 +91,11 @@ export class HostMirror {
     const records = this.#requests.take(this.#maySend, true);
     const { head } = this.#responses;
     const closing = Atomics.load(this.#control, IS_CLOSING);
-    const isNews = this.#isAwaited(head) || closing !== this.#sentClosing;
-    if (records === undefined && !isNews) return;
+    if (records === undefined && head === this.#sentHead && closing === this.#sentClosing) return;
     this.#sentHead = head;
     this.#sentClosing = closing;
     const message: MirrorMessage = { heddle: "mirror", head, records, closing };
     this.#options.post(message, movedWith(message));
-  }
-
-  /**
-   * Whether the worker is to hear of this head by itself: it has responses that wait for room, or much was released. Otherwise the
-   * next calls bring it, and the worker of a single call is not woken again for its answer.
-   */
-  #isAwaited(head: number): boolean {
-    if (head === this.#sentHead) return false;
-    const control = this.#control;
-    return control[RESPONSE_BACKLOG]! > 0 || control[WAITS_FOR] === FOR_SPACE ||
-      ((head - this.#sentHead) | 0) >= this.#responses.capacity >> 3;
   }
 
   receive({ head, records, words, loads }: MirrorMessage): void {

@@ -11,9 +11,9 @@ import {
 } from "../../../../option-checks.ts";
 import { MAX_SENT } from "../../mirror/mirror-message.ts";
 import type { ResourceLimits } from "../../../../runtimes/runtime.ts";
-import type { ProcessOptions } from "../../../../runtimes/process-types.ts";
+import type { ProcessOptions } from "../../../../runtimes/processes/types.ts";
 
-/** How the processes of a pool are started. What is left out is as for this process. */
+/** How the processes of a pool are started. An option that is not given has the value of the host process. */
 export interface ProcessPoolOptions {
   /**
    * The working directory of the processes.
@@ -28,8 +28,8 @@ export interface ProcessPoolOptions {
    */
   readonly execPath?: string;
   /**
-   * What becomes of processes whose host is gone, also by SIGKILL. "end": each ends when it returns to its event loop. "kill": at
-   * most a second later a process ends even in an endless loop, for which it has a thread more (6 to 8 MiB) that looks each second.
+   * When processes end whose host has ended, also by SIGKILL. "end": when they return to their event loop. "kill": within a second,
+   * also in an endless loop. For that each process has a further thread (6 to 8 MiB), which checks every second.
    *
    * @default "end"
    */
@@ -79,10 +79,9 @@ const NO_LIMITS = "resourceLimits cannot be enforced: Bun has no limits of heap 
 
 /** Flags of V8 for limits of heap and stack. `isBun`: the processes have none. */
 export function heapFlagsOf(limits: ResourceLimits | undefined, isBun: boolean): readonly string[] {
-  const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, stackSizeMb, codeRangeSizeMb } =
-    limits ??
-      {};
-  if (limits !== undefined && isBun) throw new InvalidArgumentError(NO_LIMITS);
+  if (limits === undefined) return [];
+  if (isBun) throw new InvalidArgumentError(NO_LIMITS);
+  const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, stackSizeMb, codeRangeSizeMb } = limits;
   if (codeRangeSizeMb !== undefined) {
     throw new InvalidArgumentError(
       "resourceLimits.codeRangeSizeMb is for threads: processes have no such limit.",

@@ -1,7 +1,7 @@
 /** A worker that is a process, behind the handle of a thread. */
 import { Promise } from "../../../../builtins.ts";
 import type { PayloadPort, Runtime, WorkerHandle } from "../../../../runtimes/runtime.ts";
-import type { ChildProcess, Death } from "../../../../runtimes/process-types.ts";
+import type { ChildProcess, Death } from "../../../../runtimes/processes/types.ts";
 import { Channel } from "../channel.ts";
 import { MAX_FRAME_BYTES } from "../frames.ts";
 

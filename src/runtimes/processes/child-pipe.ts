@@ -2,12 +2,12 @@
 import type { NetConnectOpts, Socket } from "node:net";
 import { Error, URL } from "../../builtins.ts";
 import { begunWriter } from "./begun-file.ts";
-import { timers } from "./builtins.ts";
+import { timers } from "../node-api/builtins.ts";
 import { CHILD_VARIABLE, FILE, GUARD, isChild, writeTo } from "./child-variable.ts";
-import { process } from "./process.ts";
-import { isBun, isDeno, threads } from "./threads.ts";
+import { flushOutput, onUnhandledRejection, process } from "../node-api/process.ts";
+import { isBun, isDeno, threads } from "../node-api/threads.ts";
 import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
-import type { HostPipe } from "../process-types.ts";
+import type { HostPipe } from "./types.ts";
 
 const DESCRIPTOR = 3;
 const FILE_DESCRIPTOR = 4;
@@ -56,17 +56,12 @@ function createParent(pipe: HostPipe): Omit<ParentHandle, "post" | "onMessage"> 
     timers.setTimeout(() => pipe.endWrites(() => exit(1)), 0);
   });
   return {
-    onUnhandledRejection: (listener) =>
-      void process.on("unhandledRejection", (reason) => {
-        if (process.listenerCount("unhandledRejection") === 1) listener(reason);
-      }),
+    onUnhandledRejection,
     onUncaught: (listener) => onUncaught = listener,
     onExit: process.on.bind(process, "exit"),
     isTerminating: () => isTerminating,
     writeDirectly: () => {},
-    flushOutput: (callback) => {
-      process.stdout.write("", () => void process.stderr.write("", callback));
-    },
+    flushOutput,
     exit,
   };
 }

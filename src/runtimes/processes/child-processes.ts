@@ -5,11 +5,11 @@
 import { JSON } from "../../builtins.ts";
 import type { Socket } from "node:net";
 import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process";
-import { Buffer, timers } from "./builtins.ts";
-import { outputsOf, process } from "./process.ts";
-import { isBun, isDeno } from "./threads.ts";
+import { Buffer, timers } from "../node-api/builtins.ts";
+import { outputsOf, process } from "../node-api/process.ts";
+import { isBun, isDeno } from "../node-api/threads.ts";
 import type { OutputName, ThreadOptions, WorkerEntry } from "../runtime.ts";
-import type { ChildProcess, ProcessOptions } from "../process-types.ts";
+import type { ChildProcess, ProcessOptions } from "./types.ts";
 import { createBegunFile } from "./begun-file.ts";
 import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-variable.ts";
 
