@@ -67,13 +67,13 @@ export interface RingSizes {
   /**
    * Bytes of the request ring, a power of two.
    *
-   * @default 4 MiB
+   * @default 4 MiB; 256 KiB without shared memory
    */
   readonly requests: number;
   /**
    * Bytes of the response ring, a power of two.
    *
-   * @default 4 MiB
+   * @default 4 MiB; 256 KiB without shared memory
    */
   readonly responses: number;
 }

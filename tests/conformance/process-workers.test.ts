@@ -44,6 +44,19 @@ function isAlive(pid: number): boolean {
 }
 
 describe("calls of processes", () => {
+  test("bring many large values at once, more than the file holds, and larger ones", async () => {
+    const pool = processPool();
+    const sizes = [...Array<number>(40).fill(1_000_000), 70_000, 20_000_000, 65_536, 5];
+    const echoes = await Promise.all(
+      sizes.map((size, index) => pool.call.echo(new Uint8Array(size).fill(index))),
+    );
+    for (const [index, size] of sizes.entries()) {
+      const bytes = echoes[index] as Uint8Array;
+      expect(bytes.length).toBe(size);
+      expect(bytes.every((byte) => byte === index)).toBe(true);
+    }
+  });
+
   test("run in another process, with values of all sizes", async () => {
     const pool = processPool({ threads: 2 });
     expect(await pool.call.pid()).not.toBe(process.pid);

@@ -5,7 +5,13 @@ import type { DeclaredValues } from "../../codec/declared.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { CallOptions, TaskOptions } from "./call-option-types.ts";
 import type { PoolOptions } from "./pool-options.ts";
-import type { Check, OptionsRuntime, ResolvedOptions, Resolving } from "./resolved-options.ts";
+import type {
+  Check,
+  Given,
+  OptionsRuntime,
+  ResolvedOptions,
+  Resolving,
+} from "./resolved-options.ts";
 
 /** What the options of calls stand for, with the objects that move. */
 export interface GivenCall extends GivenSettings {
@@ -46,7 +52,7 @@ export interface OptionFeature {
   readonly defaults?: Partial<ResolvedOptions>;
   /** The same where that has to be computed. */
   readonly whenAbsent?: {
-    [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime) => void;
+    [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime, given: Given) => void;
   };
   readonly callOptions?: NewCallOptions;
 }

@@ -111,7 +111,7 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
     if (value !== undefined) check(value, to, given, runtime);
   }
   for (const [name, resolve] of Object.entries(whenAbsent)) {
-    if (given[name as keyof Given] === undefined) resolve(to, runtime);
+    if (given[name as keyof Given] === undefined) resolve(to, runtime, given);
   }
   return to;
 }

@@ -54,7 +54,7 @@ export interface PoolOptions {
    * Bytes of each worker's request ring and response ring: a power of two for both, or one for each. A ring uses memory
    * as traffic needs it. Values larger than a quarter of their ring get shared memory of their own, which is slower.
    *
-   * @default 4 MiB
+   * @default 4 MiB; 256 KiB without shared memory
    */
   readonly ringBytes?: number | Partial<RingSizes>;
   /**

@@ -1,9 +1,9 @@
 /** A process that a pool has started as a worker: its end of the pipe (`child-processes.ts`), and what it is to its host. */
 import type { NetConnectOpts, Socket } from "node:net";
 import { Error, URL } from "../../builtins.ts";
-import { begunWriter } from "./begun-file.ts";
+import { openSharedFile } from "./shared-file.ts";
 import { timers } from "../node-api/builtins.ts";
-import { CHILD_VARIABLE, FILE, GUARD, isChild, writeTo } from "./child-variable.ts";
+import { CHILD_VARIABLE, FILE, GUARD, isChild, MEMORY, writeTo } from "./child-variable.ts";
 import { flushOutput, onUnhandledRejection, process } from "../node-api/process.ts";
 import { isBun, isDeno, threads } from "../node-api/threads.ts";
 import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
@@ -40,7 +40,8 @@ function openPipe(given: readonly string[]): HostPipe {
   return {
     write: (chunks) => writeTo(pipe, chunks),
     onData: (listener) => void pipe.on("data", listener),
-    note: given.includes(FILE) ? begunWriter(FILE_DESCRIPTOR) : undefined,
+    file: given.includes(FILE) ? openSharedFile(FILE_DESCRIPTOR) : undefined,
+    isFileMemory: given.includes(MEMORY),
     endWrites: (callback) => void pipe.end(callback),
   };
 }

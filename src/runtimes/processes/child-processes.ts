@@ -10,8 +10,8 @@ import { outputsOf, process } from "../node-api/process.ts";
 import { isBun, isDeno } from "../node-api/threads.ts";
 import type { OutputName, ThreadOptions, WorkerEntry } from "../runtime.ts";
 import type { ChildProcess, ProcessOptions } from "./types.ts";
-import { createBegunFile } from "./begun-file.ts";
-import { CHILD_VARIABLE, FILE, GUARD, writeTo } from "./child-variable.ts";
+import { createSharedFile } from "./shared-file.ts";
+import { CHILD_VARIABLE, FILE, GUARD, MEMORY, writeTo } from "./child-variable.ts";
 
 const { setTimeout, clearTimeout } = timers;
 
@@ -135,7 +135,7 @@ function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnEx
 export function spawnProcess(
   { url }: WorkerEntry,
   { env, argv = [], execArgv }: ThreadOptions,
-  { execPath = process.execPath, cwd, heapFlags, isGuarded }: ProcessOptions,
+  { execPath = process.execPath, cwd, heapFlags, words, isGuarded }: ProcessOptions,
 ): ChildProcess {
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const isFile = url.protocol === "file:";
@@ -143,9 +143,13 @@ export function spawnProcess(
   // A stream of this process that the program has replaced gets what children write as well.
   const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
   const stdout = captured.includes("stdout") ? "pipe" : "inherit";
-  const file = createBegunFile();
+  const { file, isMemory = false } = createSharedFile(words) ?? {};
   const files = file === undefined ? [] : [file.descriptor];
-  const marks = [...(file === undefined ? [] : [FILE]), ...(isGuarded ? [GUARD] : [])];
+  const marks = [
+    ...(file === undefined ? [] : [FILE]),
+    ...(isMemory ? [MEMORY] : []),
+    ...(isGuarded ? [GUARD] : []),
+  ];
   const options: SpawnOptions = {
     stdio: ["ignore", stdout, "pipe", "pipe", ...files],
     env: { ...(env as object | undefined ?? process.env), [CHILD_VARIABLE]: marks.join(" ") },
@@ -169,7 +173,8 @@ export function spawnProcess(
     },
     onData: (listener) => void pipe?.on("data", listener),
     onExit: (listener) => onExit = listener,
-    noted: () => file?.read(),
+    file,
+    isFileMemory: isMemory,
     kill: () => kill(isOver ? undefined : child.pid),
     ref: () => parts.forEach((part) => part?.ref?.()),
     unref: () => parts.forEach((part) => part?.unref?.()),

@@ -5,8 +5,10 @@ import { process } from "../node-api/process.ts";
 
 /** Set in the environment of such processes: what they get, or are to do, of these, with spaces between. */
 export const CHILD_VARIABLE = "HEDDLE_CHILD";
-/** There is a file to note something in. */
+/** There is a file. */
 export const FILE = "file";
+/** It is memory. */
+export const MEMORY = "memory";
 /** It ends when its host is gone, even while it loops. */
 export const GUARD = "guard";
 

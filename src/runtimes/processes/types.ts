@@ -10,8 +10,23 @@ export interface Death {
   readonly failure: string | undefined;
 }
 
-/** A pipe between a host and a worker that is a process. */
+/** A file that a host and its worker process have both open. What was written outlives the process. */
+export interface SharedFile {
+  /** Undefined: it cannot be read. */
+  readWord(index: number): number | undefined;
+  /** False: nothing or only a part was written, as there is no space. */
+  write(bytes: Uint8Array, position: number): boolean;
+  writeWord(index: number, word: number): boolean;
+  /** Fills `into`. False: it has not so many bytes. */
+  read(into: Uint8Array, position: number): boolean;
+}
+
+/** A pipe between a host and a worker that is a process, and their file. */
 export interface ChildPipe {
+  /** Undefined: there is none. */
+  readonly file: SharedFile | undefined;
+  /** Whether the file is memory, which is faster than the pipe. */
+  readonly isFileMemory: boolean;
   /** Writes these bytes at once. They belong to the pipe. */
   write(chunks: readonly Uint8Array[]): void;
   /** The bytes in `listener` are its own. */
@@ -22,8 +37,6 @@ export interface ChildPipe {
 export interface ChildProcess extends ChildPipe {
   /** It has ended, and what it wrote before has been read; or it could not be started. */
   onExit(listener: (exitCode: number | undefined, death: Death) => void): void;
-  /** What it has noted last (`HostPipe.note`). Undefined: it cannot note anything, or that cannot be read. */
-  noted(): number | undefined;
   kill(): void;
   ref(): void;
   unref(): void;
@@ -33,8 +46,6 @@ export interface ChildProcess extends ChildPipe {
 export interface HostPipe extends ChildPipe {
   /** Calls back when all is written. */
   endWrites(callback: () => void): void;
-  /** Notes a number where the host finds it however this process ends. Undefined: there is no such place. */
-  readonly note: ((value: number) => void) | undefined;
 }
 
 /** How a process is started, beside `ThreadOptions`. What is left out is the host's. */
@@ -45,6 +56,8 @@ export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** Flags of V8 that limit heap and stack. */
   readonly heapFlags: readonly string[];
+  /** The words with which the file begins. */
+  readonly words: Int32Array;
   /** Whether it is killed when this process is gone. Otherwise it ends when it returns to its event loop. */
   readonly isGuarded: boolean;
 }

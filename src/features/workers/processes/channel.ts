@@ -5,22 +5,28 @@ import type { ChildPipe } from "../../../runtimes/processes/types.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
 import {
   bytesFrame,
+  fileFrame,
   FrameReader,
+  IN_FILE,
   MESSAGE,
   MIRROR,
   mirrorFrame,
   NOTICE,
   PAYLOAD,
   readBytes,
+  readFileFrame,
   readMirror,
 } from "./frames.ts";
 import { decodeMessage, encodeMessage } from "./messages.ts";
+import { LARGE_BYTES, LargeValues, type Side } from "./shared-file.ts";
 
 export class Channel {
   /** Messages that records announce. They come before their record on the same stream, so it needs no event. */
   readonly port: PayloadPort;
   readonly #pipe: ChildPipe;
   readonly #runtime: Runtime;
+  /** Undefined: all goes through the pipe. */
+  readonly #large: LargeValues | undefined;
   /** Frames of this turn. */
   #written: Uint8Array[] = [];
   readonly #payloads: unknown[] = [];
@@ -28,15 +34,18 @@ export class Channel {
   /** `onMessage` gets all other messages; what it throws ends in `pipe`. `maxFrameBytes`: of the other side. */
   constructor(
     pipe: ChildPipe,
+    side: Side,
     runtime: Runtime,
     onMessage: (message: unknown) => void,
     maxFrameBytes?: number,
   ) {
     this.#pipe = pipe;
     this.#runtime = runtime;
+    const { file, isFileMemory } = pipe;
+    this.#large = file !== undefined && isFileMemory ? new LargeValues(file, side) : undefined;
     const reader = new FrameReader((kind, frame) => {
       const message = this.#read(kind, frame);
-      if (kind === PAYLOAD || kind === NOTICE) this.#payloads.push(message);
+      if (kind !== MIRROR && kind !== MESSAGE) this.#payloads.push(message);
       else onMessage(message);
     }, maxFrameBytes);
     pipe.onData((bytes) => reader.push(bytes));
@@ -73,11 +82,21 @@ export class Channel {
     const content = isPayload
       ? new Uint8Array(message[0] as SharedArrayBuffer, 0, bytes)
       : encodeMessage(this.#runtime, message);
-    this.#write(bytesFrame(isPayload ? PAYLOAD : NOTICE, content));
+    const { length } = content;
+    const position = isPayload && length >= LARGE_BYTES ? this.#large?.write(content) : undefined;
+    if (position !== undefined) this.#write([fileFrame(length, position)]);
+    else this.#write(bytesFrame(isPayload ? PAYLOAD : NOTICE, content));
   }
 
   #read(kind: number, frame: ArrayBuffer): unknown {
     if (kind === MIRROR) return readMirror(frame);
+    if (kind === IN_FILE) {
+      const { bytes, position } = readFileFrame(frame);
+      if (this.#large === undefined) {
+        throw new ProtocolError("A value in a file that is not there.");
+      }
+      return [this.#large.read(position, bytes)];
+    }
     const bytes = readBytes(frame);
     if (kind === PAYLOAD) return [sharedCopy(bytes)];
     if (kind !== NOTICE && kind !== MESSAGE) throw new ProtocolError(`A frame of kind ${kind}.`);

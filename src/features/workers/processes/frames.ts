@@ -9,6 +9,7 @@
  *         PAYLOAD   length (f64); the bytes of a message of the payload port, which is one buffer
  *         NOTICE    length (f64); another message of the payload port, as `messages.ts` encodes it
  *         MESSAGE   length (f64); a message of host or worker, encoded likewise
+ *         IN_FILE   length (f64), position (i32), 0 (i32); a PAYLOAD whose bytes are in the file (`shared-file.ts`)
  *
  * All numbers are little-endian. A frame of the other side is checked before anything in it is used.
  */
@@ -19,9 +20,11 @@ export const MIRROR = 1;
 export const PAYLOAD = 2;
 export const NOTICE = 3;
 export const MESSAGE = 4;
+export const IN_FILE = 5;
 
 const HEADER_BYTES = 8;
 const MIRROR_WORDS = 8;
+const FILE_FRAME_BYTES = 24;
 /** Largest frame. */
 export const MAX_FRAME_BYTES: number = 2 ** 31 - 8;
 const NONE = -1;
@@ -42,6 +45,27 @@ export function bytesFrame(kind: number, bytes: Uint8Array): readonly Uint8Array
   view.setFloat64(8, length, true);
   const rest = align8(length) - length;
   return rest === 0 ? [header, bytes] : [header, bytes, new Uint8Array(rest)];
+}
+
+export function fileFrame(bytes: number, position: number): Uint8Array {
+  const frame = new Uint8Array(FILE_FRAME_BYTES);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, FILE_FRAME_BYTES, true);
+  view.setUint32(4, IN_FILE, true);
+  view.setFloat64(8, bytes, true);
+  view.setInt32(16, position, true);
+  return frame;
+}
+
+/** Throws ProtocolError. */
+export function readFileFrame(
+  frame: ArrayBuffer,
+): { readonly bytes: number; readonly position: number } {
+  if (frame.byteLength !== FILE_FRAME_BYTES) {
+    throw new ProtocolError(`A frame of ${frame.byteLength} bytes tells of a value in the file.`);
+  }
+  const view = new DataView(frame);
+  return { bytes: view.getFloat64(8, true), position: view.getInt32(16, true) };
 }
 
 export function mirrorFrame({ head, closing, records, words, loads }: MirrorMessage): Uint8Array {

@@ -7,6 +7,7 @@ import { Promise } from "../../../builtins.ts";
 import type { Runtime } from "../../../runtimes/runtime.ts";
 import { mirror } from "../mirror/host.ts";
 import { LateWorker } from "./host/late-worker.ts";
+import { FIRST_WORDS } from "./shared-file.ts";
 import { checkKind, checkProcess, heapFlagsOf } from "./host/process-options.ts";
 
 const NO_PROCESSES = 'workers: "processes" cannot be: browsers have none.';
@@ -42,7 +43,7 @@ function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): voi
         loadProcesses(),
         import("./host/process-worker.ts"),
       ]);
-      const child = spawnProcess(entry, thread, { ...options, heapFlags });
+      const child = spawnProcess(entry, thread, { ...options, heapFlags, words: FIRST_WORDS });
       return new ProcessWorker(child, runtime as unknown as Runtime, maxPayloadBytes);
     }, isolate);
   };

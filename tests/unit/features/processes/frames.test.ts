@@ -3,14 +3,18 @@ import { describe, expect, test } from "vitest";
 import { Channel } from "../../../../src/features/workers/processes/channel.ts";
 import {
   bytesFrame,
+  fileFrame,
   FrameReader,
+  IN_FILE,
   MESSAGE,
   MIRROR,
   mirrorFrame,
   PAYLOAD,
   readBytes,
+  readFileFrame,
   readMirror,
 } from "../../../../src/features/workers/processes/frames.ts";
+import { CHILD, HOST } from "../../../../src/features/workers/processes/shared-file.ts";
 import { ProcessWorker } from "../../../../src/features/workers/processes/host/process-worker.ts";
 import { laneBytes, REQUEST_RING, responseRing } from "../../../../src/lane/layout.ts";
 import { HostMirror } from "../../../../src/features/workers/mirror/host/host-mirror.ts";
@@ -18,6 +22,8 @@ import { SpscRing } from "../../../../src/ring/spsc-ring.ts";
 import type { ChildProcess } from "../../../../src/runtimes/processes/types.ts";
 import { hostRuntime } from "../../../../src/runtimes/host.ts";
 import { createRandom } from "../../../support/random.ts";
+
+const NO_FILE = { file: undefined, isFileMemory: false };
 
 const records = new Int32Array(new SharedArrayBuffer(32));
 records.set([32, 0, 1, 2, 3, 4, 5, 6]);
@@ -38,6 +44,7 @@ const stream = concat([
   ...bytesFrame(PAYLOAD, new Uint8Array([1, 2, 3])),
   mirrorFrame({ heddle: "mirror", head: 0, records: undefined, words: new Int32Array([7]) }),
   ...bytesFrame(MESSAGE, new Uint8Array(0)),
+  fileFrame(70_000, -8),
 ]);
 
 describe("frames", () => {
@@ -47,7 +54,7 @@ describe("frames", () => {
       const reader = new FrameReader((kind, frame) => frames.push([kind, frame]));
       reader.push(stream.subarray(0, cut));
       reader.push(stream.subarray(cut));
-      expect(frames.map(([kind]) => kind)).toEqual([MIRROR, PAYLOAD, MIRROR, MESSAGE]);
+      expect(frames.map(([kind]) => kind)).toEqual([MIRROR, PAYLOAD, MIRROR, MESSAGE, IN_FILE]);
       const first = readMirror(frames[0]![1]);
       expect({ ...first, records: [...first.records!] }).toEqual({
         ...mirrored,
@@ -56,6 +63,7 @@ describe("frames", () => {
       expect([...readBytes(frames[1]![1])]).toEqual([1, 2, 3]);
       expect(readMirror(frames[2]![1])).toMatchObject({ head: 0, records: undefined });
       expect(readBytes(frames[3]![1])).toHaveLength(0);
+      expect(readFileFrame(frames[4]![1])).toEqual({ bytes: 70_000, position: -8 });
     }
   });
 
@@ -63,7 +71,7 @@ describe("frames", () => {
     const kinds: number[] = [];
     const reader = new FrameReader((kind) => kinds.push(kind));
     for (const byte of stream) reader.push(Uint8Array.of(byte));
-    expect(kinds).toEqual([MIRROR, PAYLOAD, MIRROR, MESSAGE]);
+    expect(kinds).toEqual([MIRROR, PAYLOAD, MIRROR, MESSAGE, IN_FILE]);
   });
 
   test("that claim more words than they have are refused", () => {
@@ -94,7 +102,7 @@ function workerThatSends(): {
     write: () => {},
     onData: (take) => listener = take,
     onExit: () => {},
-    noted: () => undefined,
+    ...NO_FILE,
     kill: () => isKilled = true,
     ref: () => {},
     unref: () => {},
@@ -102,6 +110,15 @@ function workerThatSends(): {
   const worker = new ProcessWorker(child, hostRuntime, 1 << 20);
   return { send: (bytes) => listener(bytes), killed: () => isKilled, worker };
 }
+
+test("a value in a file that is not there kills the process", () => {
+  const { send, killed, worker } = workerThatSends();
+  const errors: unknown[] = [];
+  worker.onError((error) => errors.push(error));
+  send(fileFrame(70_000, 0));
+  expect(killed()).toBe(true);
+  expect(String(errors[0])).toMatch(/A value in a file that is not there/);
+});
 
 test("a process that sends damaged frames is killed, and nothing is thrown", () => {
   const random = createRandom(27);
@@ -142,12 +159,14 @@ test("messages arrive as they were posted, with copies of shared memory", async 
   let listener: (bytes: Uint8Array) => void = () => {};
   const received: unknown[] = [];
   const sender = new Channel(
-    { write: (chunks) => listener(concat(chunks)), onData: () => {} },
+    { write: (chunks) => listener(concat(chunks)), onData: () => {}, ...NO_FILE },
+    HOST,
     hostRuntime,
     () => {},
   );
   const receiver = new Channel(
-    { write: () => {}, onData: (take) => listener = take },
+    { write: () => {}, onData: (take) => listener = take, ...NO_FILE },
+    CHILD,
     hostRuntime,
     (message) => received.push(message),
   );

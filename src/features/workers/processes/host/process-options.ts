@@ -52,7 +52,7 @@ export function checkKind(given: unknown): "threads" | "processes" {
 /** Checks the option `process`. */
 export function checkProcess(
   given: unknown,
-): Omit<ProcessOptions, "heapFlags"> & { readonly isolate: number | undefined } {
+): Omit<ProcessOptions, "heapFlags" | "words"> & { readonly isolate: number | undefined } {
   if (!isRecord(given)) throw invalid("process", "an object of options", show(given));
   checkKeys("process of createPool()", given, ["cwd", "execPath", "isolate", "orphans"]);
   const { cwd, execPath, isolate, orphans = "end" } = ownOf<ProcessPoolOptions>(given);

@@ -4,8 +4,9 @@ import type { PayloadPort, Runtime, WorkerHandle } from "../../../../runtimes/ru
 import type { ChildProcess, Death } from "../../../../runtimes/processes/types.ts";
 import { Channel } from "../channel.ts";
 import { MAX_FRAME_BYTES } from "../frames.ts";
+import { HOST, readBegun } from "../shared-file.ts";
 
-/** Bytes of a frame beside a payload. */
+/** Bytes of a frame beside a payload; not less than a value in the file can have. */
 const FRAME_ROOM = 16 * 1024 * 1024;
 
 export class ProcessWorker implements WorkerHandle {
@@ -21,13 +22,15 @@ export class ProcessWorker implements WorkerHandle {
 
   constructor(child: ChildProcess, runtime: Runtime, maxPayloadBytes: number) {
     this.#child = child;
-    this.begun = child.noted;
+    const { file } = child;
+    this.begun = () => file === undefined ? undefined : readBegun(file);
     this.ref = child.ref;
     this.unref = child.unref;
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
     const maxFrameBytes = Math.min(MAX_FRAME_BYTES, maxPayloadBytes + FRAME_ROOM);
     this.#channel = new Channel(
       guarded,
+      HOST,
       runtime,
       (message) => this.#onMessage(message),
       maxFrameBytes,

@@ -5,6 +5,7 @@ import { reportErrors } from "../../../../worker/report-errors.ts";
 import type { Serve } from "../../../../worker/site.ts";
 import type { SpscRing } from "../../../../ring/spsc-ring.ts";
 import { Channel } from "../channel.ts";
+import { begunWriter, CHILD } from "../shared-file.ts";
 import { BegunConsumer } from "./begun-consumer.ts";
 
 /** Time for the last messages to reach the host. */
@@ -12,9 +13,10 @@ const LAST_MS = 1000;
 
 export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promise<void> {
   const { pipe, parent } = await runtime.openProcess!();
-  const { note } = pipe;
+  const { file } = pipe;
+  const note = file === undefined ? undefined : begunWriter(file);
   let receive = (_message: unknown): void => {};
-  const channel = new Channel(pipe, runtime, (message) => receive(message));
+  const channel = new Channel(pipe, CHILD, runtime, (message) => receive(message));
   const exit = (code: number): void => {
     channel.flush();
     const end = (): void => parent.exit(code);
