@@ -9,6 +9,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
     "Left of the dashed line calls take less time than by a bare worker. One at a time no thread is woken; a hundred at once share their wakes.",
   "adapter":
     "The same program with another import: left of the dashed line tasks take less time than by Piscina.",
+  "processes":
+    "Left of the dashed line calls of a process take less time than by a bare fork with its messages as JSON. One at a time the wakes of two processes decide; a hundred at once share them.",
   "ipc-1":
     "One message at a time: heddle needs no wake of a thread, and every way that posts messages does.",
   "ipc-100":

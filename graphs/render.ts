@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ScenarioResult } from "../benchmarks/harness/schema.ts";
 import { browserCharts } from "./browser-charts.ts";
 import { heavyLoadChart, latencyChart } from "./charts.ts";
-import { adapterCharts, hotCharts } from "./hot-charts.ts";
+import { adapterCharts, hotCharts, processCharts } from "./hot-charts.ts";
 import { httpCharts, httpSoakCharts } from "./http-charts.ts";
 import { renderPage } from "./page.ts";
 import { ipcCharts } from "./ipc-charts.ts";
@@ -62,6 +62,7 @@ function readResult(
 const RUNTIME_CHARTS = {
   "hot": hotCharts,
   "adapter": adapterCharts,
+  "processes": processCharts,
   "types": typesCharts,
   "payload-growth": payloadGrowthCharts,
   "codec": codecCharts,

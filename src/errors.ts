@@ -113,6 +113,8 @@ export interface WorkerLoss {
   readonly outOfMemory?: boolean;
   /** The last lines that its process wrote to stderr, fatal errors of the runtime first. */
   readonly stderr?: string | undefined;
+  /** The name of the task that it ran for the call. */
+  readonly task?: string | undefined;
 }
 
 /** The worker ended before it responded to this call. The call may have run, in part or in full. */
@@ -134,19 +136,22 @@ export class WorkerLostError extends HeddleError {
   declare readonly outOfMemory: boolean;
   /** The last lines that its process wrote to stderr, fatal errors of the runtime first. Undefined: none, or it was a thread. */
   declare readonly stderr?: string;
+  /** The name of the task of this call. Undefined: it was no call, or of another pool. */
+  declare readonly task?: string;
 
   /** Creates the error. */
   constructor(loss: WorkerLoss, options?: ErrorOptions) {
     const exit = loss.exitCode === undefined ? "" : ` (exit code ${loss.exitCode})`;
-    const { machine } = loss;
+    const { machine, task } = loss;
     const lost = machine !== undefined
       ? `The machine "${machine}" was lost`
       : loss.workerId < 0
       ? "A machine or a message was lost"
       : `Worker ${loss.workerId} ended`;
+    const to = task === undefined ? "" : ` to "${task}"`;
     super(
       "HEDDLE_WORKER_LOST",
-      `${lost} before it responded: ${loss.reason}${exit}.`,
+      `${lost} before it responded${to}: ${loss.reason}${exit}.`,
       options?.cause === undefined ? undefined : options,
     );
     if (machine !== undefined) this.machine = machine;
@@ -156,6 +161,7 @@ export class WorkerLostError extends HeddleError {
     this.outOfMemory = loss.outOfMemory === true;
     if (loss.signal !== undefined) this.signal = loss.signal;
     if (loss.stderr !== undefined) this.stderr = loss.stderr;
+    if (task !== undefined) this.task = task;
   }
 }
 

@@ -29,6 +29,7 @@ import {
 } from "../runner/one-worker.ts";
 import { type Contender, type Scenarios, SCRIPTS } from "../runner/scenario.ts";
 import { WEB_WORKER } from "../scenarios/cold-cases.ts";
+import { BARE_FORK, JEST_WORKER, TINYPOOL, WORKERPOOL } from "../scenarios/processes-cases.ts";
 import { ADAPTER, WITH_TWO } from "../scenarios/hot-cases.ts";
 import { workersOf } from "../scenarios/pools-in-turn.ts";
 
@@ -124,6 +125,20 @@ export const CALLS: Scenarios = {
       ]),
     derived: [perCall],
     table: hotTable("Piscina"),
+  },
+  "processes": {
+    about: "the same calls and a string of 1 MiB by workers that are processes",
+    rounds: [1, 2],
+    isPooled: true,
+    pairedWith: () => BARE_FORK,
+    contenders: () =>
+      inTurn([
+        byName("heddle"),
+        byName(BARE_FORK),
+        ...[JEST_WORKER, TINYPOOL, WORKERPOOL].map((name) => ({ ...byName(name), isPeer: true })),
+      ]),
+    derived: [perCall],
+    table: hotTable(BARE_FORK),
   },
   "latency": {
     about: "an f64 and void calls, 1 to 1000 at once, with 1, 2 and 4 workers",

@@ -2,7 +2,15 @@
 import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 import { formatBytes } from "../harness/units.ts";
 import { WEB_WORKER } from "../scenarios/cold-cases.ts";
-import { ADAPTER, HOT_SIZES, HOT_VALUES, WITH_TWO } from "../scenarios/hot-cases.ts";
+import { ADAPTER, HOT_SIZES, HOT_VALUES, type HotValue, WITH_TWO } from "../scenarios/hot-cases.ts";
+import {
+  BARE_FORK,
+  JEST_WORKER,
+  PROCESS_VALUES,
+  sizesOf,
+  TINYPOOL,
+  WORKERPOOL,
+} from "../scenarios/processes-cases.ts";
 import { coldTable } from "./cold-page.ts";
 import * as page from "./page.ts";
 
@@ -43,9 +51,14 @@ function ipc(result: ScenarioResult): string {
 }
 
 /** Times, and how many times those of the contender to which they are paired. */
-function inTurn(result: ScenarioResult, contenders: readonly string[]): string {
-  const rows = HOT_VALUES.flatMap(({ name }) =>
-    HOT_SIZES.map((size) => [
+function inTurn(
+  result: ScenarioResult,
+  contenders: readonly string[],
+  values: readonly HotValue[] = HOT_VALUES,
+  sizesOf: (name: string) => readonly number[] = () => HOT_SIZES,
+): string {
+  const rows = values.flatMap(({ name }) =>
+    sizesOf(name).map((size) => [
       size === 1 ? `${name}, one at a time` : `${name}, ${size} at once`,
       ...contenders.map((contender) => {
         const { p50, paired } = page.measurementOf(result, contender, name, size) ?? {};
@@ -68,6 +81,14 @@ const hot = (result: ScenarioResult): string =>
 
 const adapter = (result: ScenarioResult): string =>
   inTurn(result, [ADAPTER, "Piscina", `${ADAPTER}, ${WITH_TWO}`, `Piscina, ${WITH_TWO}`, "heddle"]);
+
+const processes = (result: ScenarioResult): string =>
+  inTurn(
+    result,
+    ["heddle", BARE_FORK, JEST_WORKER, TINYPOOL, WORKERPOOL],
+    PROCESS_VALUES,
+    sizesOf,
+  );
 
 const BATCHES = [1, 10, 100, 1000];
 
@@ -146,6 +167,7 @@ function soak(result: ScenarioResult): string {
 const TABLES: Readonly<Record<string, readonly [string, (result: ScenarioResult) => string]>> = {
   "hot": ["hot", hot],
   "adapter": ["adapter", adapter],
+  "processes": ["processes", processes],
   "ipc": ["ipc", ipc],
   "latency": ["latency", latency],
   "types": ["types", types],

@@ -19,11 +19,16 @@ export const NUMBER = "a number";
 export const OBJECT = "an object of 200 B";
 export const TEXT = "a string of 10 KB";
 
+export interface HotValue {
+  readonly name: string;
+  readonly create: () => unknown;
+}
+
 export const HOT_VALUES = [
   { name: NUMBER, create: (): unknown => 1.5 },
   { name: OBJECT, create: (): unknown => PERSON },
   { name: TEXT, create: (): unknown => "heddle ".repeat(TEXT_LENGTH).slice(0, TEXT_LENGTH) },
-] as const;
+] as const satisfies readonly HotValue[];
 
 /** The adapter and what it takes the place of, with their defaults: one task at a time in a worker. */
 export const ADAPTER = "heddle/piscina";

@@ -1,5 +1,5 @@
 /**
- * `hot` and `adapter`: one worker, or as many as a contender has, called without pauses by a program that has run for a while. How long
+ * `hot`, `adapter` and `processes`: one worker, or as many as a contender has, called without pauses by a program that has run for a while. How long
  * until 1 and 100 calls made at once are answered: a number, an object of some 200 bytes, a string of 10,000 characters. Contenders take
  * turns in one process. Every answer of the warm-up is compared with what was sent.
  */
@@ -8,7 +8,7 @@ import { COLD_CONTENDERS } from "../contenders/one-worker.ts";
 import { finish, readArguments, type RoundSamples } from "../harness/child.ts";
 import type { RoundGap } from "../harness/schema.ts";
 import { assertSame } from "../payloads/same.ts";
-import { HOT_SIZES, HOT_VALUES } from "./hot-cases.ts";
+import { HOT_SIZES, HOT_VALUES, type HotValue } from "./hot-cases.ts";
 import { type BlockFigure, startInTurn, takeBlock, takeInTurn } from "./in-turn.ts";
 
 /** Calls one after the other in one sample: the clock is too coarse for one. */
@@ -37,7 +37,12 @@ function runOf(echo: Echo, value: unknown, size: number): () => Promise<unknown>
 }
 
 /** Runs one round of the contenders named on the command line and prints their figures. */
-export async function run(_?: unknown, contenders = COLD_CONTENDERS): Promise<never> {
+export async function run(
+  _?: unknown,
+  contenders = COLD_CONTENDERS,
+  values: readonly HotValue[] = HOT_VALUES,
+  sizesOf: (name: string) => readonly number[] = () => HOT_SIZES,
+): Promise<never> {
   const { contenders: names, isQuick } = readArguments();
   const place = { case: HOT_VALUES[0].name, size: 1 };
   const { started, gaps } = await startInTurn(contenders, names, async (contender) => {
@@ -46,8 +51,8 @@ export async function run(_?: unknown, contenders = COLD_CONTENDERS): Promise<ne
     return calls;
   }, place);
   const found: (RoundSamples | RoundGap)[] = [...gaps];
-  for (const { name, create } of isQuick ? HOT_VALUES.slice(0, 2) : HOT_VALUES) {
-    for (const size of HOT_SIZES) {
+  for (const { name, create } of isQuick ? values.slice(0, 2) : values) {
+    for (const size of sizesOf(name)) {
       const value = create();
       for (const { echo } of started) await check(echo, value);
       found.push(

@@ -4,7 +4,13 @@ import { existsSync, realpathSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { createPool, type Pool, type PoolOptions, WorkerLostError } from "../../src/mod.ts";
+import {
+  createPool,
+  type Pool,
+  type PoolOptions,
+  threadBudget,
+  WorkerLostError,
+} from "../../src/mod.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { launch } from "../support/processes.ts";
 import { runtimeName } from "../support/runtime.ts";
@@ -237,7 +243,8 @@ describe("the death of a process", () => {
       exitCode: 7,
       outOfMemory: false,
       stderr: "last words",
-      message: "Worker 0 ended before it responded: it exited (exit code 7).",
+      task: "shout",
+      message: 'Worker 0 ended before it responded to "shout": it exited (exit code 7).',
     });
     const killed = await lost(pool.call.kill("SIGKILL"));
     expect(killed).toMatchObject({ signal: "SIGKILL", exitCode: undefined });
@@ -353,6 +360,21 @@ describe("the death of a process", () => {
     expect({ settled, wrong }).toEqual({ settled: 3000, wrong: 0 });
     expect(lostCalls).toBeLessThan(30);
   });
+});
+
+test("a budget of threads counts processes, and a pool gives its idle ones to another", async () => {
+  const budget = threadBudget({ max: 2 });
+  const pools = [0, 1].map(() => processPool({ threads: "auto", minThreads: 0, budget }));
+  let most = 0;
+  for (const pool of pools) {
+    pool.addEventListener("workerStart", () => most = Math.max(most, budget.threads));
+  }
+  for (const pool of pools) {
+    const pids = await Promise.all(Array.from({ length: 12 }, () => pool.call.burn(20)));
+    expect(new Set(pids).size).toBe(2);
+    expect(pids.every(isAlive)).toBe(true);
+  }
+  expect(most).toBe(2);
 });
 
 describe("options", () => {

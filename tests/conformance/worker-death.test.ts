@@ -139,8 +139,9 @@ describe("a worker that ends", () => {
       code: "HEDDLE_WORKER_LOST",
       workerId: 0,
       exitCode: 7,
+      task: "exit",
     });
-    expect(await rejection(running)).toMatchObject({ code: "HEDDLE_WORKER_LOST" });
+    expect(await rejection(running)).toMatchObject({ code: "HEDDLE_WORKER_LOST", task: "hang" });
     expect(await rejection(running)).not.toBe(error);
     expect(await pool.call.add(1, 2)).toBe(3);
     expect(pool.stats()).toMatchObject({ workersStarted: 2, workersLost: 1, ready: 1 });

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { isMain } from "../../src/mod.ts";
+import { isMain, type PoolOptions } from "../../src/mod.ts";
 import { createLeakModulePool, createLeakPool } from "../fixtures/leak-tasks.ts";
 import { pause } from "../support/runtime.ts";
 
@@ -96,8 +96,9 @@ type Calls = ReturnType<typeof createLeakPool>["call"];
 async function growWithPool(
   times: number,
   step: (call: Calls) => Promise<void>,
+  options: PoolOptions = {},
 ): Promise<[Usage, Usage]> {
-  const pool = createLeakPool();
+  const pool = createLeakPool(options);
   await pool.ready;
   const [before] = await grow(times, () => step(pool.call), 1);
   const { inFlight, queued } = pool.stats();
@@ -137,6 +138,15 @@ const parts: Readonly<Record<string, Part>> = {
         await call.echo(1);
       }),
     bare: (times) => grow(times, () => bareWorker("exits")),
+  },
+  /** Their files and pipes end with them. */
+  processes: {
+    times: 1000,
+    run: (times) =>
+      growWithPool(times, async (call) => {
+        await call.exit(1).catch(() => {});
+        await call.echo(1);
+      }, { workers: "processes" }),
   },
   /** A thousand calls in each step, here and below, or so. */
   rejected: {

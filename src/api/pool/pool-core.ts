@@ -16,6 +16,7 @@ import {
   type WorkerLostError,
   WorkerStartError,
 } from "../../errors.ts";
+import { taskName } from "../../host/calls/call-counts.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
 import { CallEntry } from "../../host/dispatch/call-entry.ts";
 import type { DispatcherEvents } from "../../host/dispatch/dispatcher-events.ts";
@@ -268,8 +269,8 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
   }
 
-  onLost(call: PendingCall, error: WorkerLostError): void {
-    this.dispatcher.inFlight.rejectLost(call, error);
+  onLost(call: PendingCall, error: (task?: string) => WorkerLostError): void {
+    this.dispatcher.inFlight.rejectLost(call, error(taskName(call.row, this.spec.sources)));
   }
 
   onTasks(tasks: readonly TaskDescription[]): Learned | Promise<Learned> {
@@ -365,9 +366,8 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   #closeWithin(timeoutMs: number): void {
     const { runtime } = this.spec;
     const atMs = runtime.now() + timeoutMs;
-    if (this.#onDrained === undefined || timeoutMs > MAX_TIMER_MS || atMs >= this.#closeAtMs) {
-      return;
-    }
+    const isLater = timeoutMs > MAX_TIMER_MS || atMs >= this.#closeAtMs;
+    if (isLater || this.#onDrained === undefined) return;
     this.#closeTimer?.clear();
     this.#closeAtMs = atMs;
     this.#closeTimer = runtime.setTimeout(this.#onDrained, timeoutMs);

@@ -6,6 +6,14 @@
 /** Row of a call whose task is not known. */
 export const UNKNOWN_ROW = 0;
 
+/** The name of the task of a row, in a table of these tasks. Undefined: it is not known. */
+export function taskName(
+  row: number,
+  tasks: readonly { readonly name: string }[],
+): string | undefined {
+  return row === UNKNOWN_ROW ? undefined : tasks[(row - 1) % tasks.length]?.name;
+}
+
 export class CallCounts {
   /** By row: calls that resolved, and calls that rejected for any reason. */
   readonly completed: Float64Array;

@@ -77,7 +77,7 @@ export interface SupervisorEvents extends WorkerEvents {
   /** The pool has failed: every call is rejected from now on. */
   onFailed(error: Error): void;
   /** Rejects a call whose worker is gone. */
-  onLost(call: PendingCall, error: WorkerLostError): void;
+  onLost(call: PendingCall, error: (task?: string) => WorkerLostError): void;
   /** A worker takes calls from now on. */
   onWorkerStart(workerId: number): void;
   /**

@@ -271,12 +271,13 @@ export class Supervisor implements LaneOwner, Workers {
       return report();
     }
     const cause = end.cause ?? end.startError;
-    const error = (): WorkerLostError => new WorkerLostError(end, { cause });
-    this.events.onEnded(lane.id, error);
+    const error = (task?: string): WorkerLostError =>
+      new WorkerLostError({ ...end, task }, { cause });
+    this.events.onEnded(lane.id, () => error());
     for (const call of calls) {
       if (this.dispatcher.waiting.retry(call)) continue;
       callsLost++;
-      this.events.onLost(call, error());
+      this.events.onLost(call, error);
     }
     this.lost++;
     const continues = this.#canContinue(lane, end, cause);
