@@ -8,9 +8,6 @@ const plain = (name: string): string =>
   fileURLToPath(new URL(`./plain/${name}.mjs`, import.meta.url));
 const tasks = plain("tasks");
 
-/** What tells of a process of a library, whose promises would wait for ever for one that cannot run. */
-const MAX_FIRST_MS = 10_000;
-
 const heddle: OneWorkerContender = {
   name: "heddle",
   async load() {
@@ -86,29 +83,10 @@ const bareFork: OneWorkerContender = {
   },
 };
 
-/** Fails in time where the first call is never answered. */
-const limited = ({ name, load }: OneWorkerContender): OneWorkerContender => ({
-  name,
-  async load() {
-    const create = await load();
-    return () => {
-      const calls = create();
-      let isFirst = true;
-      const echo = (value: unknown): Promise<unknown> => {
-        const answer = calls.echo(value);
-        if (!isFirst) return answer;
-        isFirst = false;
-        const late = new Promise((_, reject) =>
-          setTimeout(() => reject(new Error("it did not answer its first call")), MAX_FIRST_MS)
-        );
-        return Promise.race([answer, late]);
-      };
-      return { echo, close: calls.close };
-    };
-  },
-});
-
 export const PROCESS_CONTENDERS: readonly OneWorkerContender[] = [
   heddle,
-  ...[jestWorker, tinypool, workerpool, bareFork].map(limited),
+  jestWorker,
+  tinypool,
+  workerpool,
+  bareFork,
 ];
