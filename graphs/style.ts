@@ -63,6 +63,8 @@ export const COLORS: Readonly<Record<string, string>> = {
   "bare worker": "#E69F00",
   "bare web worker": "#F0E442",
   "Tinypool": "#56B4E9",
+  "jest-worker": "#CC79A7",
+  "workerpool": "#D55E00",
   "heddle/piscina": "#000080",
   "heddle/piscina, 2 workers": "#56B4E9",
   "no calls": "#999999",
