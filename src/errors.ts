@@ -11,19 +11,14 @@ import {
   CallbackEndedError,
   CallEndedError,
   DeadlockError,
+  ObjectLostError,
   StreamClosedError,
   UnknownFunctionError,
 } from "./request-errors.ts";
 import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
 import type { AnySharedError } from "./shared-errors.ts";
 
-export {
-  CallbackEndedError,
-  CallEndedError,
-  DeadlockError,
-  StreamClosedError,
-  UnknownFunctionError,
-} from "./request-errors.ts";
+export * from "./request-errors.ts";
 
 export { HeddleError, type HeddleErrorCode } from "./heddle-error.ts";
 export { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError };
@@ -386,6 +381,7 @@ export const errorClasses: Readonly<Record<string, { readonly prototype: HeddleE
   CallbackEndedError,
   CallEndedError,
   DeadlockError,
+  ObjectLostError,
   ProtocolError,
 };
 // `super()` writes the prototype's name into the stack, and minifiers keep these keys.
@@ -419,6 +415,7 @@ export type AnyHeddleError =
   | CallbackEndedError
   | CallEndedError
   | DeadlockError
+  | ObjectLostError
   | ProtocolError
   | AnySharedError;
 

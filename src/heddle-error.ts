@@ -35,6 +35,7 @@ export type HeddleErrorCode =
   | "HEDDLE_CALLBACK_ENDED"
   | "HEDDLE_CALL_ENDED"
   | "HEDDLE_DEADLOCK"
+  | "HEDDLE_OBJECT_LOST"
   | "HEDDLE_PROTOCOL"
   /** Of `heddle/shared`, from here on. */
   | "HEDDLE_POISONED"

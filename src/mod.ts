@@ -84,6 +84,7 @@ export {
   InvalidArgumentError,
   isHeddleError,
   NestedPoolError,
+  ObjectLostError,
   PayloadTooLargeError,
   PoolClosedError,
   ProfileUnavailableError,

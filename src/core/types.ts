@@ -64,6 +64,8 @@ export interface FeatureParts {
   readonly scopes: Parts<never, never, "scope">;
   /** Of `sync()`. */
   readonly sync: Parts<never, never, "sync">;
+  /** Of `objects()`. */
+  readonly objects: Parts<never, never, "spawn">;
   /** Of `mirror()`. */
   readonly mirror: Parts<"transport">;
   /** Of `processes()`. */

@@ -34,6 +34,7 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
   map: ["", "", "map forEach reduce"],
   scopes: ["", "", "scope"],
   sync: ["", "", "sync"],
+  objects: ["", "", "spawn"],
   mirror: ["transport", "", ""],
   processes: ["workers process", "", ""],
 };

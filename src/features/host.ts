@@ -5,6 +5,7 @@ import { keys } from "./calls/keys/host.ts";
 import { limits } from "./calls/limits/host.ts";
 import { map } from "./calls/map/host.ts";
 import { mirror } from "./workers/mirror/host.ts";
+import { objects } from "./calls/objects/host.ts";
 import { observe } from "./watching/observe/host.ts";
 import { processes } from "./workers/processes/host.ts";
 import { profile } from "./watching/profile/host.ts";
@@ -40,6 +41,7 @@ export const hostFeatures: readonly HostFeature[] = [
   map,
   scopes,
   sync,
+  objects,
   mirror,
   processes,
 ];

@@ -2,6 +2,7 @@
 import { limits } from "./calls/limits/worker.ts";
 import { map } from "./calls/map/worker.ts";
 import { mirror } from "./workers/mirror/worker.ts";
+import { objects } from "./calls/objects/worker.ts";
 import { observe } from "./watching/observe/worker.ts";
 import { processes } from "./workers/processes/worker.ts";
 import { profile } from "./watching/profile/worker.ts";
@@ -23,6 +24,7 @@ export const workerFeatures: readonly WorkerFeature[] = [
   profile,
   requests,
   map,
+  objects,
   mirror,
   processes,
 ];

@@ -8,8 +8,18 @@
 export const CHUNK = 1;
 /** The task may send events to its caller (`emit`). */
 export const EMITTING = 2;
+/** Calls an object that lives in the worker (`pool.spawn`), and not the task. */
+export const OBJECT = 3;
+/** The same for a call that may be aborted. */
+export const OBJECT_ABORTABLE = 4;
+/** The same for a method that is a generator. */
+export const OBJECT_STREAM = 5;
 
-export const VARIANTS = 3;
+export const VARIANTS = 6;
+
+/** The task of an index in a table of `tasks` tasks. Undefined: it is a call of an object. */
+export const taskOf = (index: number, tasks: number): number | undefined =>
+  index < OBJECT * tasks ? index % tasks : undefined;
 
 /**
  * The result of a chunk: the results of its items, the run time in milliseconds, the number of items that were used (a

@@ -9,6 +9,7 @@ import type { Sender, SenderOptions } from "../../host/dispatch/queue/sender.ts"
 import type { Lane } from "../../host/lanes/lane.ts";
 import type { Supervisor, WorkerExit } from "../../host/workers/supervisor.ts";
 import type { Watchdog } from "../../host/workers/watchdog.ts";
+import type { WorkerLostError } from "../../errors.ts";
 import type { SnapshotEncoder } from "../../lane/snapshot.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
 
@@ -21,7 +22,7 @@ export interface Part {
   /** A worker takes calls. */
   onWorkerStart?(workerId: number): void;
   /** A worker was lost, or never started. */
-  onWorkerLost?(workerId: number, error: () => Error): void;
+  onWorkerLost?(workerId: number, error: () => WorkerLostError): void;
   /** A worker has ended, for any reason. */
   onWorkerExit?(exit: WorkerExit): void;
   /** `pool.sync` begins to wait. */

@@ -265,7 +265,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     onPrepared();
   }
 
-  onEnded(workerId: number, error: () => Error): void {
+  onEnded(workerId: number, error: () => WorkerLostError): void {
     for (const part of this.parts.values()) part.onWorkerLost?.(workerId, error);
   }
 

@@ -5,6 +5,7 @@ import type { PoolStatistics } from "../../features/watching/observe/host/pool-s
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
 import type { Mappings } from "../../features/calls/map/host/map-types.ts";
+import type { Spawn } from "../../features/calls/objects/object-types.ts";
 import type { OpenScope } from "../../features/calls/scopes/scope-types.ts";
 
 /**
@@ -31,6 +32,11 @@ export interface Pool<Tasks extends object> extends Mappings, AsyncDisposable, D
    * AggregateError, whose `workerIds` are those of the failed workers. Arguments cannot be transferred.
    */
   readonly broadcast: BroadcastCalls<Tasks>;
+  /**
+   * Makes objects that live in workers: a class of a module keeps its state there, and its methods are calls. See
+   * [objects in workers](https://github.com/heddle-js/heddle/blob/main/docs/objects.md).
+   */
+  readonly spawn: Spawn<Tasks>;
   /**
    * Opens a scope, whose calls end together: `await using scope = pool.scope()`, or `await pool.scope(async (scope) => {})`. Leaving it
    * waits until no task of it runs any more, on the host and in workers; the first error of a call cancels the others.

@@ -19,6 +19,7 @@ export type FeatureName =
   | "map"
   | "scopes"
   | "sync"
+  | "objects"
   | "mirror"
   | "processes";
 

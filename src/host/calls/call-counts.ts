@@ -3,6 +3,8 @@
  * (protocol/task-variants.ts) has a row of its own; row 0 counts calls whose task was never known.
  */
 
+import { OBJECT, taskOf } from "../../protocol/task-variants.ts";
+
 /** Row of a call whose task is not known. */
 export const UNKNOWN_ROW = 0;
 
@@ -11,7 +13,9 @@ export function taskName(
   row: number,
   tasks: readonly { readonly name: string }[],
 ): string | undefined {
-  return row === UNKNOWN_ROW ? undefined : tasks[(row - 1) % tasks.length]?.name;
+  if (row === UNKNOWN_ROW) return undefined;
+  const task = taskOf(row - 1, tasks.length);
+  return task === undefined ? undefined : tasks[task]?.name;
 }
 
 export class CallCounts {
@@ -34,7 +38,7 @@ export class CallCounts {
   of(task: number, tasks: number): { readonly completed: number; readonly failed: number } {
     const sum = (rows: Float64Array): number => {
       let all = 0;
-      for (let row = task + 1; row < rows.length; row += tasks) all += rows[row]!;
+      for (let row = task + 1; row <= OBJECT * tasks; row += tasks) all += rows[row]!;
       return all;
     };
     return { completed: sum(this.completed), failed: sum(this.failed) };

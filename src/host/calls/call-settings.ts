@@ -7,7 +7,7 @@ import type { CallerContext } from "./caller-context.ts";
  * The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker; or the mark of a nested call,
  * which any worker may run.
  */
-type Affinity =
+export type Affinity =
   | { readonly key: string | number; slot?: number }
   | { readonly workerId: number }
   | { readonly isNested: true };

@@ -4,6 +4,7 @@
  */
 import type { Signature } from "../../codec/declared.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
+import { taskOf } from "../../protocol/task-variants.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Submitter } from "./submitter.ts";
 import type { CalledTask } from "../calls/queued-call.ts";
@@ -50,6 +51,8 @@ export interface CallEntryOptions {
 /** What is thrown for the arguments of a call. Other errors, as that of a closed pool, may be those of several calls. */
 const OF_ARGUMENTS = [DataCloneError, InvalidArgumentError, PayloadTooLargeError, StructError];
 
+const OF_OBJECTS = { name: "spawn" };
+
 export class CallEntry {
   readonly #options: CallEntryOptions;
   readonly #submitter: Submitter;
@@ -94,7 +97,9 @@ export class CallEntry {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
-      const { name } = typeof called === "number" ? names[called % names.length]! : called;
+      const { name } = typeof called === "number"
+        ? names[taskOf(called, names.length) ?? -1] ?? OF_OBJECTS
+        : called;
       this.#follower ??= this.#options.createFollower();
       return this.#follower.submit(
         name,

@@ -171,12 +171,7 @@ export class Submitter {
         return call;
       }
       const task = typeof called === "number" ? called : UNKNOWN_TASK;
-      const canSendNow = task !== UNKNOWN_TASK && settings.affinity === undefined &&
-        this.#waiting.queue.size === 0 &&
-        this.#waiting.inliner?.takesFirst(task, 1) !== true;
-      const lane = canSendNow
-        ? this.#placement.pick(this.#lanes.open, this.#times.loadOf(task))
-        : undefined;
+      const lane = task === UNKNOWN_TASK ? undefined : this.#laneNow(task, settings);
       if (lane === undefined) this.#waiting.admit();
       const isSized = settings.retries === 0 && this.#signatures[task] === undefined;
       if (lane !== undefined && isSized) {
@@ -192,6 +187,14 @@ export class Submitter {
         (others, own) => this.submit(called, others, resolve, reject, own),
       );
     }
+  }
+
+  /** The lane that may get the call at once. */
+  #laneNow(task: number, { affinity }: CallSettings): Lane | undefined {
+    const waiting = this.#waiting;
+    if (affinity !== undefined) return waiting.pinned?.laneNow(affinity);
+    if (waiting.queue.size > 0 || waiting.inliner?.takesFirst(task, 1) === true) return undefined;
+    return this.#placement.pick(this.#lanes.open, this.#times.loadOf(task));
   }
 
   /** Makes a call with what features send in the place of its arguments. If that is nothing, rethrows why it was refused. */

@@ -19,6 +19,8 @@ export interface Lane {
   replacedBy?: number | undefined;
   /** It should be stopped and cannot be: it drains, and keeps the place of a worker. */
   isUnstoppable?: boolean;
+  /** Objects of the program that live in it: while there are any, nobody ends it to save threads or memory. */
+  residents?: number;
   /** Its thread waits for an answer of the host, whatever its phase. */
   isBlocked?: boolean;
   readonly endpoint: Endpoint;

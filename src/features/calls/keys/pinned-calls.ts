@@ -11,6 +11,7 @@
  */
 import { Map } from "../../../builtins.ts";
 import { WorkerLostError } from "../../../errors.ts";
+import type { Affinity } from "../../../host/calls/call-settings.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
 import { takesCalls } from "../../../host/lanes/phase.ts";
 import { type PendingCall, QUEUED_ON_HOST } from "../../../host/calls/in-flight.ts";
@@ -54,14 +55,25 @@ export class PinnedCalls implements PinnedQueue {
     return false;
   }
 
-  /** Adds a call whose settings have an affinity. */
-  add(queued: QueuedCall, call: PendingCall): void {
-    const affinity = call.settings.affinity!;
-    const id = "isNested" in affinity
-      ? NESTED
-      : "workerId" in affinity
+  laneNow(affinity: Affinity): Lane | undefined {
+    if ("isNested" in affinity) return undefined;
+    const id = this.#idOf(affinity);
+    const lane = this.#options.lanes.byId(id);
+    const isFree = lane?.phase === "open" && !this.#waiting.has(id) &&
+      lane.load.outstanding < this.#options.placement.depth.usual;
+    return isFree ? lane : undefined;
+  }
+
+  #idOf(affinity: Affinity): number {
+    if ("isNested" in affinity) return NESTED;
+    return "workerId" in affinity
       ? affinity.workerId
       : this.#laneOf(affinity.slot ??= slotOf(affinity.key));
+  }
+
+  /** Adds a call whose settings have an affinity. */
+  add(queued: QueuedCall, call: PendingCall): void {
+    const id = this.#idOf(call.settings.affinity!);
     const calls = this.#waiting.get(id);
     if (calls === undefined) this.#waiting.set(id, [queued]);
     else if (id !== NESTED) calls.push(queued);

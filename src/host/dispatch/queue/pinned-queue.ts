@@ -1,5 +1,6 @@
 /** Calls that only certain workers may run, as the queue sees them: they wait apart from the others. */
 import type { TaskTimings } from "../../../metering/task-timings.ts";
+import type { Affinity } from "../../calls/call-settings.ts";
 import type { InFlight, PendingCall } from "../../calls/in-flight.ts";
 import type { QueuedCall } from "../../calls/queued-call.ts";
 import type { Lane } from "../../lanes/lane.ts";
@@ -28,6 +29,8 @@ export interface PinnedQueue {
   readonly unassigned: number;
   /** Whether calls wait for a worker that takes calls. */
   readonly isSendable: boolean;
+  /** The worker of such a call, if it can get it before all others that wait. */
+  laneNow(affinity: Affinity): Lane | undefined;
   /** Adds a call whose settings have an affinity. */
   add(queued: QueuedCall, call: PendingCall): void;
   find(slot: number, generation: number): QueuedCall | undefined;

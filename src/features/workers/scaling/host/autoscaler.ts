@@ -8,6 +8,7 @@
  */
 import type { Runtime, Timer } from "../../../../runtimes/runtime.ts";
 import type { StartableCalls } from "../../../../host/dispatch/dispatcher.ts";
+import { isHome } from "./recycling.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 import { LastProgress } from "../../../../host/lanes/last-progress.ts";
 import type { PoolSize } from "../../../../host/workers/feature.ts";
@@ -131,7 +132,7 @@ export class Autoscaler {
     const nowMs = runtime.now();
     for (const lane of [...lanes()].reverse()) {
       const { outstanding, orphaned } = lane.load;
-      if (outstanding > orphaned.size) continue;
+      if (outstanding > orphaned.size || isHome(lane)) continue;
       const idleMs = nowMs - this.#tailProgress.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
       if (idleMs === 0 || (outstanding > 0 && idleMs < ORPHANED_GRACE_MS)) continue;
       if (lanes().length > minThreads) end(lane);

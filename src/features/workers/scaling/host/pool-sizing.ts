@@ -9,7 +9,7 @@ import type { Phase } from "../../../../host/lanes/phase.ts";
 import type { Sizing, Workers } from "../../../../host/workers/feature.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { type BudgetMember, type BudgetShare, PoolBudget } from "./pool-budget.ts";
-import type { WorkerRecycling } from "./recycling.ts";
+import { isHome, type WorkerRecycling } from "./recycling.ts";
 import { StartCost } from "./start-cost.ts";
 
 /** Why a worker ends whose thread another pool gets. */
@@ -108,13 +108,14 @@ export class PoolSizing implements Sizing, BudgetMember {
     const { runtime, dispatcher: { lanes: { open }, phases }, recycling } = this.#workers;
     if (open.length <= this.#share.guaranteed || (!mayBeBusy && this.#isShort)) return false;
     const nowMs = runtime.now();
-    const idle = open.filter((lane) => {
+    const free = open.filter((lane) => !isHome(lane));
+    const idle = free.filter((lane) => {
       const sinceMs = this.#tails.sinceMs(lane, lane.endpoint.tx.tailPosition, nowMs);
       return lane.load.outstanding === 0 && nowMs - sinceMs >= IDLE_MS - EARLY_MS;
     });
     const calls = ({ load }: Lane): number => load.outstanding;
     const lane = idle.at(-1) ??
-      (mayBeBusy ? open.toSorted((one, other) => calls(one) - calls(other))[0] : undefined);
+      (mayBeBusy ? free.toSorted((one, other) => calls(one) - calls(other))[0] : undefined);
     if (lane === undefined) return false;
     this.isElastic = true;
     this.#returned.add(lane);

@@ -14,6 +14,9 @@ const RECYCLE_PAUSE_MS = 5000;
 /** Time between two checks: the minimum time for which orphaned calls keep a worker open. */
 const CHECK_MS = 5000;
 
+/** Whether objects of the program live in it, which would be lost. */
+export const isHome = ({ residents = 0 }: Lane): boolean => residents > 0;
+
 export class WorkerRecycling implements Recycling {
   recycled = 0;
   readonly #workers: Workers;
@@ -48,7 +51,7 @@ export class WorkerRecycling implements Recycling {
 
   /** A worker uses too much memory. If far too much, it gets no calls while its successor starts. */
   onFull(lane: Lane, isFarOver: boolean): void {
-    if (lane.endpoint.tx.sequence === 0) return; // it has run no call
+    if (lane.endpoint.tx.sequence === 0 || isHome(lane)) return; // the first: it has run no call
     this.recycle(lane);
     if (!isFarOver || this.#workers.isClosing || lane.phase !== "open") return;
     this.drain(lane);
@@ -86,6 +89,7 @@ export class WorkerRecycling implements Recycling {
     this.#successors = this.#successors.filter((other) => other !== lane && other.replaces);
     if (lane.phase !== "open" || replaces === undefined) return;
     lane.replaces = undefined;
+    if (isHome(replaces)) return this.#workers.dispatcher.phases.end(lane, "it is not needed");
     replaces.replacedBy = lane.id;
     this.drain(replaces);
   }

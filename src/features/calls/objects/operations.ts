@@ -1,0 +1,29 @@
+/**
+ * Calls of objects that live in workers: calls of the variants OBJECT of any task (`protocol/task-variants.ts`). Their arguments are the
+ * number of the object, then that of a method of its `Created`, and its arguments; or one of these:
+ *
+ *   CREATE    the URL of a module, the name of a class, how many calls run at once; the arguments of the constructor.
+ *             Returns a `Created`
+ *   GET       the name of a property. Returns its value
+ *   RELEASE   nothing. Returns when its calls have ended and it is disposed of
+ */
+export const CREATE = -1;
+export const GET = -2;
+export const RELEASE = -3;
+
+/** The worker, and the methods, of which some are generator functions. */
+export type Created = readonly [
+  workerId: number,
+  methods: readonly string[],
+  generators: readonly string[],
+];
+
+/** Names that a handle has, or that others look for in any object: methods of these names are left out. */
+export const RESERVED: ReadonlySet<string> = new Set([
+  "constructor",
+  "open",
+  "then",
+  "toJSON",
+  "$get",
+  "$release",
+]);

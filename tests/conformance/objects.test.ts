@@ -1,0 +1,302 @@
+/** Objects that live in workers (`pool.spawn`). */
+import { describe, expect, test } from "vitest";
+import {
+  createPool,
+  ObjectLostError,
+  type Pool,
+  type PoolOptions,
+  TaskNotFoundError,
+  WorkerLostError,
+} from "../../src/mod.ts";
+import { createLeakPool } from "../fixtures/leak-tasks.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+
+type Module = typeof import("../fixtures/spawned.ts");
+
+const module = new URL("../fixtures/spawned.ts", import.meta.url);
+
+const modulePool = (options: PoolOptions = {}): Pool<Module> =>
+  closedAfterTest(createPool({ threads: 2, ...options })<Module>(module));
+
+const gone = async (call: Promise<unknown>): Promise<ObjectLostError> => {
+  const error = await rejection(call);
+  expect(error).toBeInstanceOf(ObjectLostError);
+  return error as ObjectLostError;
+};
+
+describe("an object in a worker", () => {
+  test("keeps its state, and its methods are calls", async () => {
+    const pool = modulePool();
+    const counter = await pool.spawn.Counter("a", 5);
+    expect(await counter.add(2)).toBe(7);
+    expect(await counter.add(3)).toBe(10);
+    expect(await counter.$get("count")).toBe(10);
+    expect(await counter.$get("name")).toBe("a");
+    expect(await counter.length()).toBe(6);
+    expect(Object.keys(counter)).toContain("add");
+    expect(Object.keys(counter)).not.toContain("$get");
+    const value = { list: [1, undefined], map: new Map([["a", new Date(5)]]), big: 2n ** 70n };
+    expect(await counter.echo(value)).toEqual(value);
+    const large = new Uint8Array(3_000_000).fill(7);
+    expect(await counter.echo(large)).toEqual(large);
+    expect(await counter.add(Promise.resolve(1))).toBe(11);
+  });
+
+  test("is made before the pool is ready, and of a module that is not that of the pool", async () => {
+    const early = modulePool();
+    const [one, other] = await Promise.all([early.spawn.Counter("a"), early.spawn.Counter("b")]);
+    expect(await Promise.all([one.add(1), other.add(2)])).toEqual([1, 2]);
+    const pool = closedAfterTest(createLeakPool());
+    for (const url of [module, module.href]) {
+      const counter = await pool.spawn<Module>(url).Counter("c", 1);
+      expect(await counter.add(1)).toBe(2);
+    }
+    expect(await pool.call.echo(3)).toBe(3);
+  });
+
+  test("streams what a generator yields, and ends it with its reader", async () => {
+    const counter = await modulePool().spawn.Counter("a", 5);
+    const stream = counter.upTo(8);
+    expect(await stream.toArray()).toEqual([5, 6, 7]);
+    expect(await stream.returned).toBe("a");
+    for await (const n of counter.upTo(1e9)) if (n > 20) break;
+    expect(await counter.add(0)).toBeGreaterThan(20);
+  });
+
+  test("has the methods that it inherits, and none that would make it a promise", async () => {
+    const { Derived } = modulePool().spawn as unknown as {
+      Derived(): Promise<Record<"inherited" | "overridden", () => Promise<string>>>;
+    };
+    const derived = await Derived();
+    expect(await derived.inherited()).toBe("base");
+    expect(await derived.overridden()).toBe("derived of base");
+    expect("then" in derived).toBe(false);
+  });
+
+  test("throws its errors to the caller", async () => {
+    const counter = await modulePool().spawn.Counter("a");
+    const error = await rejection(counter.fail());
+    expect(error).toMatchObject({ name: "RangeError", message: "a fails" });
+    expect((error as Error).stack).toMatch(/spawned\.ts/);
+    expect(await rejection(counter.$get("nothing" as never))).toMatchObject({
+      code: "HEDDLE_INVALID_ARGUMENT",
+      message: 'The object has no property "nothing".',
+    });
+    const call = counter.echo(() => 5 as never);
+    expect(await rejection(call)).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
+    expect(await counter.add(1)).toBe(1);
+  });
+
+  test("is opened before the first call", async () => {
+    const opened = await modulePool().spawn.Opened();
+    expect(await opened.read()).toBe("open");
+    expect("open" in opened).toBe(false);
+  });
+
+  test("does not count as a call of a task", async () => {
+    const pool = modulePool();
+    const counter = await pool.spawn.Counter("a");
+    await counter.add(1);
+    await pool.call.add(1, 2);
+    const { tasks, completed } = pool.stats();
+    expect(completed).toBe(3);
+    expect(tasks.filter(({ calls }) => calls > 0).map(({ name }) => name)).toEqual(["add"]);
+  });
+});
+
+describe("calls of an object", () => {
+  test("run one at a time in their order, also while one awaits", async () => {
+    const counter = await modulePool().spawn.Counter("a");
+    const calls = [counter.addLater(1, 10), counter.addLater(10, 1), counter.add(100)];
+    expect(await Promise.all(calls)).toEqual([1, 11, 111]);
+    const many = Array.from({ length: 500 }, () => counter.add(1));
+    expect(await Promise.all(many)).toEqual(many.map((_, index) => 112 + index));
+  });
+
+  test("run as many at once as `concurrency` says", async () => {
+    const counter = await modulePool().spawn.with({ concurrency: 2 }).Counter("a");
+    const calls = [counter.addLater(1, 20), counter.addLater(10, 5), counter.add(100)];
+    expect(await calls[1]).toBe(10); // it began beside the first
+    expect(await calls[2]).toBe(110);
+    expect(await calls[0]).toBe(1);
+  });
+
+  test("that are aborted before their turn never run", async () => {
+    const counter = await modulePool().spawn.Counter("a");
+    const first = counter.addLater(1, 50);
+    const controller = new AbortController();
+    const aborted = counter.add.with({ signal: controller.signal })(100);
+    const late = counter.add.with({ timeoutMs: 10 })(1000);
+    const last = counter.add(10);
+    controller.abort(new RangeError("enough"));
+    expect(await rejection(aborted)).toMatchObject({ message: "enough" });
+    expect(await rejection(late)).toMatchObject({ code: "HEDDLE_TIMEOUT" });
+    expect(await first).toBe(1);
+    expect(await last).toBe(11);
+  });
+
+  test("move what `transfer` lists", async () => {
+    const counter = await modulePool().spawn.Counter("a");
+    const bytes = new Uint8Array(100_000).fill(3);
+    const echoed = await counter.echo.with({ transfer: [bytes.buffer] })(bytes);
+    expect(bytes.length).toBe(0);
+    expect(echoed).toEqual(new Uint8Array(100_000).fill(3));
+  });
+
+  test("refuse options that objects cannot have", async () => {
+    const counter = await modulePool().spawn.Counter("a");
+    expect(() => counter.add.with({ affinity: "a" })).toThrow(/affinity is not for objects/);
+    expect(() => counter.add.with({ retries: 1 })).toThrow(/retries are not for objects/);
+    expect(() => counter.add.with({ nothing: 1 } as never)).toThrow(/nothing/);
+  });
+});
+
+describe("an object that cannot be made", () => {
+  test("rejects with what its class throws", async () => {
+    const pool = modulePool({ threads: 1 });
+    expect(await rejection(pool.spawn.Refusing())).toMatchObject({
+      name: "TypeError",
+      message: "not today",
+    });
+    expect(await rejection(pool.spawn.Broken())).toMatchObject({ message: "cannot open" });
+    expect(await pool.call.takeLog()).toEqual(["dispose broken"]);
+  });
+
+  test("says how to export its class", async () => {
+    const pool = modulePool();
+    const spawn = pool.spawn<Record<string, new () => object>>(module.href);
+    const error = await rejection(spawn["Count"]!());
+    expect(error).toBeInstanceOf(TaskNotFoundError);
+    expect((error as Error).message).toMatch(
+      /has no class "Count"; did you mean "Counter"\?.*export class Count \{\}/,
+    );
+    expect(await rejection(spawn["notAClass"]!())).toBeInstanceOf(TaskNotFoundError);
+    const missing = pool.spawn<Record<string, new () => object>>("file:///no/module.js");
+    expect(await rejection(missing["Counter"]!())).toBeInstanceOf(Error);
+  });
+
+  test("by options that do not fit", () => {
+    const pool = modulePool();
+    expect(() => pool.spawn.with({ concurrency: 0 })).toThrow(/concurrency must be/);
+    expect(() => pool.spawn.with({ placement: "near" as never })).toThrow(/placement must be/);
+    expect(() => pool.spawn.with({ size: 1 } as never)).toThrow(/size/);
+    expect(() => pool.spawn("./spawned.ts")).toThrow(/relative/);
+    expect(() => pool.spawn(5 as never)).toThrow(/a URL or a path/);
+    const functions = closedAfterTest(createLeakPool());
+    expect(() => (functions.spawn as never as Record<string, () => unknown>)["Engine"]!())
+      .toThrow(/give the module of the class/);
+    expect(() => modulePool({ recycleAfter: 10 }).spawn).toThrow(/recycleAfter/);
+  });
+});
+
+describe("the end of an object", () => {
+  test("comes after its calls, and disposes of it", async () => {
+    const pool = modulePool({ threads: 1 });
+    const counter = await pool.spawn.Counter("a");
+    const calls = [counter.addLater(1, 10), counter.add(1)];
+    const released = counter.$release();
+    expect((await gone(counter.add(1))).message).toMatch(
+      /The object of class "Counter" is gone: it was released\./,
+    );
+    expect(await Promise.all(calls)).toEqual([1, 2]);
+    await released;
+    await counter.$release();
+    expect(await pool.call.takeLog()).toEqual(["dispose a"]);
+    {
+      await using opened = await pool.spawn.Opened();
+      await opened.read();
+    }
+    expect(await pool.call.takeLog()).toEqual(["dispose opened"]);
+    const stuck = await pool.spawn.Stuck();
+    expect(await rejection(stuck.$release())).toMatchObject({ message: "cannot end" });
+    expect((await gone(stuck.$get("x" as never))).code).toBe("HEDDLE_OBJECT_LOST");
+  });
+
+  test("comes with that of the pool, whose calls in flight end first", async () => {
+    const words = new Int32Array(new SharedArrayBuffer(8));
+    const pool = createPool({ threads: 2 })<Module>(module);
+    const objects = await Promise.all([0, 1, 2, 3].map(() => pool.spawn.Noting(words)));
+    const calls = objects.map((each) => each.wait(10));
+    await pool.shutdown();
+    await Promise.all(calls);
+    expect([...words]).toEqual([4, 4]);
+    expect((await gone(objects[0]!.wait(1))).message).toMatch(/its worker ended: the pool/);
+  });
+
+  test("comes with the death of its worker, and says so", async () => {
+    const pool = modulePool({ threads: 1 });
+    const [one, other] = [await pool.spawn.Counter("a"), await pool.spawn.Counter("b")];
+    const waiting = other.addLater(1, 60_000);
+    const queued = other.add(1);
+    const error = await gone(one.exit(3));
+    expect(error.className).toBe("Counter");
+    expect(error.cause).toBeInstanceOf(WorkerLostError);
+    expect(error.cause).toMatchObject({ exitCode: 3 });
+    for (const call of [waiting, queued]) {
+      expect((await gone(call)).cause).toBeInstanceOf(WorkerLostError);
+    }
+    await gone(one.add(1));
+    await gone(other.$get("count"));
+    await one.$release(); // it is gone
+    const next = await pool.spawn.Counter("c", 1);
+    expect(await next.add(1)).toBe(2);
+  });
+
+  test("comes at the hard time limit of a call", async () => {
+    const pool = modulePool({ threads: 1, hardTimeoutMs: 200 });
+    const counter = await pool.spawn.Counter("a");
+    expect(await rejection(counter.loop())).toMatchObject({ code: "HEDDLE_TIMEOUT" });
+    await gone(counter.add(1));
+    expect(await (await pool.spawn.Counter("b")).add(1)).toBe(1);
+  });
+
+  test("is not that of an idle worker, nor of one whose pool grows and shrinks", async () => {
+    const pool = modulePool({ threads: "auto", minThreads: 0, maxThreads: 2, idleTimeoutMs: 50 });
+    const counter = await pool.spawn.Counter("a", 1);
+    await Promise.all(Array.from({ length: 50 }, (_, n) => pool.call.add(n, n)));
+    await until(() => pool.stats().workers.length === 1);
+    await pause(200);
+    expect(await counter.add(1)).toBe(2);
+    await counter.$release();
+    await until(() => pool.stats().workers.length === 0);
+  });
+});
+
+describe("the place of objects", () => {
+  test("is the worker with the fewest, unless it is told", async () => {
+    const pool = modulePool();
+    await pool.ready;
+    const spread = [
+      await pool.spawn.Counter("a"),
+      await pool.spawn.Counter("b"),
+      await pool.spawn.Counter("c"),
+      await pool.spawn.Counter("d"),
+    ];
+    const ids = await Promise.all(spread.map((each) => each.workerId()));
+    expect(ids.filter((id) => id === ids[0])).toHaveLength(2);
+    const beside = await pool.spawn.with({ placement: spread[1]! }).Counter("e");
+    expect(await beside.workerId()).toBe(ids[1]);
+    const packed = await pool.spawn.with({ placement: "pack" }).Counter("f");
+    expect(await packed.workerId()).toBe(ids[1]);
+    expect(await rejection(pool.spawn.with({ placement: {} as never }).Counter("g")))
+      .toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    await spread[0]!.$release();
+    expect(await rejection(pool.spawn.with({ placement: spread[0]! }).Counter("h")))
+      .toBeInstanceOf(ObjectLostError);
+  });
+});
+
+test.each<PoolOptions>([{ transport: "messages" }, { workers: "processes" }])(
+  "objects in workers of other kinds: %j",
+  async (options) => {
+    const pool = modulePool({ threads: 1, ...options });
+    const counter = await pool.spawn.Counter("a", 1);
+    const calls = [counter.addLater(1, 10), counter.add(10)];
+    expect(await Promise.all(calls)).toEqual([2, 12]);
+    expect(await counter.upTo(15).toArray()).toEqual([12, 13, 14]);
+    expect((await counter.echo("x".repeat(200_000)) as string).length).toBe(200_000);
+    expect((await gone(counter.exit(3))).cause).toMatchObject({ exitCode: 3 });
+    await gone(counter.add(1));
+  },
+);
