@@ -107,6 +107,13 @@ export {
 export type { BroadcastOptions, CallOptions } from "./api/options/call-option-types.ts";
 export type { ScopeOptions } from "./features/calls/scopes/scope-options.ts";
 export type {
+  OfHandle,
+  Spawn,
+  SpawnClasses,
+  Spawned,
+  SpawnOptions,
+} from "./features/calls/objects/object-types.ts";
+export type {
   Joinable,
   Joined,
   OpenScope,

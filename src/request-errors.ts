@@ -60,16 +60,13 @@ export class StreamClosedError extends HeddleError {
   }
 }
 
-/** What an object that lives in a worker was called for when it was gone. */
+/** An object that lives in a worker was called when it was gone. */
 export class ObjectLostError extends HeddleError {
   /** Tells this class from the others. */
   declare readonly code: "HEDDLE_OBJECT_LOST";
-  /** The name of its class. */
-  readonly className: string;
 
-  /** `cause`: the error of its worker. */
-  constructor(className: string, reason: string, options?: ErrorOptions) {
-    super("HEDDLE_OBJECT_LOST", `The object of class "${className}" is gone: ${reason}`, options);
-    this.className = className;
+  /** Creates the error. */
+  constructor(message: string, options?: ErrorOptions) {
+    super("HEDDLE_OBJECT_LOST", message, options);
   }
 }

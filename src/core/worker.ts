@@ -17,6 +17,7 @@ const LOADERS: Readonly<Record<string, () => Promise<WorkerFeature>>> = {
   profile: async () => (await import("../features/watching/profile/worker.ts")).profile,
   requests: async () => (await import("../features/calls/requests/worker.ts")).requests,
   map: async () => (await import("../features/calls/map/worker.ts")).map,
+  objects: async () => (await import("../features/calls/objects/worker.ts")).objects,
   mirror: async () => (await import("../features/workers/mirror/worker.ts")).mirror,
   processes: () => Promise.resolve(processes), // it is there before the start data is
 };

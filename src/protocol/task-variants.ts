@@ -17,10 +17,6 @@ export const OBJECT_STREAM = 5;
 
 export const VARIANTS = 6;
 
-/** The task of an index in a table of `tasks` tasks. Undefined: it is a call of an object. */
-export const taskOf = (index: number, tasks: number): number | undefined =>
-  index < OBJECT * tasks ? index % tasks : undefined;
-
 /**
  * The result of a chunk: the results of its items, the run time in milliseconds, the number of items that were used (a
  * worker may end a chunk before its last item), and the error that ended it, if any.

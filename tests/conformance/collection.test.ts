@@ -27,3 +27,16 @@ test("pools that were shut down are collected, whatever was called before they w
   const { code, output } = await runFile(file, ["--expose-gc"], 120_000);
   expect([code, output]).toEqual([0, "true left: []\n"]);
 });
+
+test("objects in workers whose handles were collected are released, with one warning", async () => {
+  const file = fileURLToPath(new URL("../fixtures/scripts/forgotten-objects.ts", import.meta.url));
+  const { code, output } = await runFile(file, ["--expose-gc"], 120_000);
+  const lines = output.trim().split("\n");
+  expect(lines.filter((line) => line.startsWith("heddle: an object of a worker was collected")))
+    .toHaveLength(1);
+  const printed = lines.filter((line) => !line.startsWith("heddle:")).join(" ").replaceAll(
+    /\s/g,
+    "",
+  );
+  expect([code, printed]).toEqual([0, "[1,1,1,1,1]truetrue1"]);
+});

@@ -176,17 +176,28 @@ describe("an object that cannot be made", () => {
     expect(await rejection(missing["Counter"]!())).toBeInstanceOf(Error);
   });
 
-  test("by options that do not fit", () => {
+  test("by options that do not fit", async () => {
     const pool = modulePool();
-    expect(() => pool.spawn.with({ concurrency: 0 })).toThrow(/concurrency must be/);
-    expect(() => pool.spawn.with({ placement: "near" as never })).toThrow(/placement must be/);
-    expect(() => pool.spawn.with({ size: 1 } as never)).toThrow(/size/);
-    expect(() => pool.spawn("./spawned.ts")).toThrow(/relative/);
-    expect(() => pool.spawn(5 as never)).toThrow(/a URL or a path/);
+    const { spawn } = pool;
     const functions = closedAfterTest(createLeakPool());
-    expect(() => (functions.spawn as never as Record<string, () => unknown>)["Engine"]!())
-      .toThrow(/give the module of the class/);
-    expect(() => modulePool({ recycleAfter: 10 }).spawn).toThrow(/recycleAfter/);
+    const inFunctions = functions.spawn as never as Record<string, () => Promise<unknown>>;
+    for (
+      const [call, message] of [
+        [spawn.with({ concurrency: 0 }).Counter("a"), /concurrency must be/],
+        [spawn.with({ placement: "near" as never }).Counter("a"), /placement must be/],
+        [spawn.with({ size: 1 } as never).Counter("a"), /size/],
+        [spawn.with(null as never).Counter("a"), /spawn\.with\(\) must be options, got null/],
+        [spawn<Module>("./spawned.ts").Counter("a"), /relative/],
+        [spawn<Module>(5 as never).Counter("a"), /a URL or a path/],
+        [inFunctions["Engine"]!(), /give the module of the class/],
+        [modulePool({ recycleAfter: 10 }).spawn.Counter("a"), /recycleAfter/],
+      ] as const
+    ) {
+      expect(await rejection(call)).toMatchObject({
+        code: "HEDDLE_INVALID_ARGUMENT",
+        message: expect.stringMatching(message),
+      });
+    }
   });
 });
 
@@ -197,7 +208,7 @@ describe("the end of an object", () => {
     const calls = [counter.addLater(1, 10), counter.add(1)];
     const released = counter.$release();
     expect((await gone(counter.add(1))).message).toMatch(
-      /The object of class "Counter" is gone: it was released\./,
+      /The object of the class "Counter" is gone: it was released\./,
     );
     expect(await Promise.all(calls)).toEqual([1, 2]);
     await released;
@@ -230,7 +241,7 @@ describe("the end of an object", () => {
     const waiting = other.addLater(1, 60_000);
     const queued = other.add(1);
     const error = await gone(one.exit(3));
-    expect(error.className).toBe("Counter");
+    expect(error.message).toMatch(/"Counter" is gone: its worker ended: it exited/);
     expect(error.cause).toBeInstanceOf(WorkerLostError);
     expect(error.cause).toMatchObject({ exitCode: 3 });
     for (const call of [waiting, queued]) {

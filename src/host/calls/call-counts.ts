@@ -3,19 +3,18 @@
  * (protocol/task-variants.ts) has a row of its own; row 0 counts calls whose task was never known.
  */
 
-import { OBJECT, taskOf } from "../../protocol/task-variants.ts";
+import { OBJECT } from "../../protocol/task-variants.ts";
 
 /** Row of a call whose task is not known. */
 export const UNKNOWN_ROW = 0;
 
-/** The name of the task of a row, in a table of these tasks. Undefined: it is not known. */
+/** The name of the task of a row, in a table of these tasks. Undefined: it is not known, or the call is one of an object. */
 export function taskName(
   row: number,
   tasks: readonly { readonly name: string }[],
 ): string | undefined {
-  if (row === UNKNOWN_ROW) return undefined;
-  const task = taskOf(row - 1, tasks.length);
-  return task === undefined ? undefined : tasks[task]?.name;
+  const { length } = tasks;
+  return row === UNKNOWN_ROW || row > OBJECT * length ? undefined : tasks[(row - 1) % length]?.name;
 }
 
 export class CallCounts {

@@ -4,7 +4,6 @@
  */
 import type { Signature } from "../../codec/declared.ts";
 import { type CallSettings, PLAIN } from "../calls/call-settings.ts";
-import { taskOf } from "../../protocol/task-variants.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Submitter } from "./submitter.ts";
 import type { CalledTask } from "../calls/queued-call.ts";
@@ -18,7 +17,7 @@ import {
 } from "../../errors.ts";
 import { beginHere } from "../calls/caller-stack.ts";
 import { dropArguments } from "../calls/feature.ts";
-import { UNKNOWN_ROW } from "../calls/call-counts.ts";
+import { taskName, UNKNOWN_ROW } from "../calls/call-counts.ts";
 import { withContext } from "../calls/with-context.ts";
 
 /** Follows calls from when they are made until they are settled. */
@@ -50,8 +49,6 @@ export interface CallEntryOptions {
 
 /** What is thrown for the arguments of a call. Other errors, as that of a closed pool, may be those of several calls. */
 const OF_ARGUMENTS = [DataCloneError, InvalidArgumentError, PayloadTooLargeError, StructError];
-
-const OF_OBJECTS = { name: "spawn" };
 
 export class CallEntry {
   readonly #options: CallEntryOptions;
@@ -97,9 +94,9 @@ export class CallEntry {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
-      const { name } = typeof called === "number"
-        ? names[taskOf(called, names.length) ?? -1] ?? OF_OBJECTS
-        : called;
+      const name = typeof called === "number"
+        ? taskName(called + 1, names) ?? "spawn"
+        : called.name;
       this.#follower ??= this.#options.createFollower();
       return this.#follower.submit(
         name,

@@ -7,6 +7,8 @@
  *   GET       the name of a property. Returns its value
  *   RELEASE   nothing. Returns when its calls have ended and it is disposed of
  */
+import { Set } from "../../../builtins.ts";
+
 export const CREATE = -1;
 export const GET = -2;
 export const RELEASE = -3;

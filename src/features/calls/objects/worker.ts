@@ -31,13 +31,11 @@ function objectVariant(
     f: hasSignal
       ? (...args) => operate(args, args.pop() as AbortSignal)
       : (...args) => operate(args, undefined),
-    inline: undefined,
     mayBorrow: false,
     signature: undefined,
     hasSignal,
     isStream,
     highWaterMark: undefined,
-    emits: false,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The objects of a pool that live in its workers: where each is, its handle, and its end. */
-import { FinalizationRegistry, Map, Promise, Set, WeakMap } from "../../../../builtins.ts";
+import { Error, FinalizationRegistry, Map, Promise, Set, WeakMap } from "../../../../builtins.ts";
 import { settingsFor } from "../../../../api/calls/call-proxy.ts";
 import { type MakeCall, returns } from "../../../../api/calls/feature.ts";
 import {
@@ -18,10 +18,12 @@ import type { Lane } from "../../../../host/lanes/lane.ts";
 import type { WorkerExit } from "../../../../host/workers/feature.ts";
 import { OBJECT, OBJECT_ABORTABLE, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
 import { CREATE, type Created, GET, RELEASE } from "../operations.ts";
-import type { SpawnSettings } from "./spawn.ts";
-
-/** Where an object is to live: a rule, or the handle of another object. */
-export type Placement = "spread" | "pack" | object;
+import {
+  moduleOfSpawn,
+  type Placement,
+  settingsOfSpawn,
+  type SpawnRequest,
+} from "./spawn-options.ts";
 
 /** An object as the host knows it. Does not refer to its handle, whose collection releases it. */
 interface SpawnedObject {
@@ -48,24 +50,19 @@ let hasWarned = false;
 
 /** Of this pool, whose handle its objects keep. */
 export function objectsOf(access: PoolAccess): Objects {
-  return access.core.part(registryOf).bind(access);
+  return access.keep("objects", () => new Objects(access, access.core.part(registryOf)));
 }
 
 const registryOf = (host: PoolParts): Registry => new Registry(host);
 
-/** The objects of each worker. */
+/** The objects of each worker. The pool keeps it, so it does not refer to the pool's handle. */
 class Registry implements Part {
   readonly #host: PoolParts;
   readonly #byWorker = new Map<number, Set<SpawnedObject>>();
   readonly collected: FinalizationRegistry<() => void> = new FinalizationRegistry((end) => end());
-  #objects: Objects | undefined;
 
   constructor(host: PoolParts) {
     this.#host = host;
-  }
-
-  bind(access: PoolAccess): Objects {
-    return this.#objects ??= new Objects(access, this);
   }
 
   /** The worker for a new object, of those that take calls. Undefined: there is none yet, and the first that does so gets it. */
@@ -109,7 +106,7 @@ class Registry implements Part {
 
   /** Later, or if nothing was wrong. */
   onWorkerExit({ workerId, reason }: WorkerExit): void {
-    this.#end(workerId, (className) => new ObjectLostError(className, `${ENDED}: ${reason}.`));
+    this.#end(workerId, (className) => lost(className, `${ENDED}: ${reason}`));
   }
 
   #end(workerId: number, errorFor: (className: string) => ObjectLostError): void {
@@ -119,8 +116,11 @@ class Registry implements Part {
   }
 }
 
+const lost = (className: string, why: string, options?: ErrorOptions): ObjectLostError =>
+  new ObjectLostError(`The object of the class "${className}" is gone: ${why}.`, options);
+
 const lostOf = (className: string, cause: WorkerLostError): ObjectLostError =>
-  new ObjectLostError(className, `${ENDED}: ${cause.reason}.`, { cause });
+  lost(className, `${ENDED}: ${cause.reason}`, { cause });
 
 export class Objects {
   readonly #access: PoolAccess;
@@ -132,12 +132,10 @@ export class Objects {
   }
 
   /** Makes an object, and resolves with its handle. */
-  async create(
-    url: string,
-    className: string,
-    args: readonly unknown[],
-    { concurrency, placement }: SpawnSettings,
-  ): Promise<object> {
+  async create(request: SpawnRequest): Promise<object> {
+    const { name: className, args } = request;
+    const url = moduleOfSpawn(request, this.#access.spec);
+    const { concurrency, placement } = settingsOfSpawn(request);
     const id = nextId++;
     const workerId = this.#registry.place(placement);
     const settings = this.#settings(NO_OPTIONS, workerId);
@@ -148,7 +146,7 @@ export class Objects {
       call((value) => {
         const created = value as Created;
         const object = this.#registry.add(id, className, created[0]);
-        if (object === undefined) reject(new ObjectLostError(className, `${ENDED}.`));
+        if (object === undefined) reject(lost(className, ENDED));
         else resolve([object, created]);
       }, (error) => reject(this.#reasonOf(error, className)));
     });
@@ -188,7 +186,7 @@ export class Objects {
 
   #handle(object: SpawnedObject, [, methods, generators]: Created): object {
     const registry = this.#registry;
-    const { pool, spec } = this.#access;
+    const { spec } = this.#access;
     const release = (): Promise<void> => this.#release(object);
     const handle: Record<string | symbol, unknown> = {
       $get: (name: string) =>
@@ -204,7 +202,7 @@ export class Objects {
       Object.defineProperty(handle, name, { enumerable: methods.includes(name as string) });
     }
     objects.set(handle, object);
-    keeps.set(handle, pool);
+    // What is called then keeps the pool until it is.
     registry.collected.register(handle, () => {
       if (object.lost !== undefined || object.released !== undefined) return;
       if (!hasWarned) spec.runtime.warn(COLLECTED);
@@ -264,13 +262,10 @@ export class Objects {
     if (object.released !== undefined) return object.released;
     if (object.lost !== undefined) return Promise.resolve(); // with its worker
     const settings = this.#settings(NO_OPTIONS, object.lane.id);
-    object.released = this.#call(object, RELEASE, [], settings).then(() => {}).finally(() =>
-      this.#registry.delete(object)
-    );
-    object.lost = new ObjectLostError(object.className, "it was released.");
+    object.released = this.#call(object, RELEASE, [], settings).then(() => {}, (error) => {
+      if (!(error instanceof ObjectLostError)) throw error; // otherwise it went with its worker
+    }).finally(() => this.#registry.delete(object));
+    object.lost = lost(object.className, "it was released");
     return object.released;
   }
 }
-
-/** A handle keeps its pool. */
-const keeps = new WeakMap<object, object>();
