@@ -274,6 +274,40 @@ describe("the end of an object", () => {
   });
 });
 
+test("workers with objects that are killed again and again: each call settles once", async () => {
+  const pool = modulePool();
+  await pool.ready;
+  const counts = { value: 0, lost: 0, other: 0, twice: 0 };
+  let made = 0;
+  const watch = async (call: Promise<unknown>): Promise<void> => {
+    made++;
+    let isSettled = false;
+    await call.then(() => counts.value++, (error) => {
+      if (error instanceof ObjectLostError) counts.lost++;
+      else counts.other++;
+    }).then(() => {
+      if (isSettled) counts.twice++;
+      isSettled = true;
+    });
+  };
+  for (let round = 0; round < 25; round++) {
+    const objects = await Promise.all([0, 1, 2].map(() => pool.spawn.Counter("a")));
+    const calls: Promise<void>[] = [];
+    for (let n = 0; n < 60; n++) {
+      const counter = objects[n % 3]!;
+      calls.push(watch(n % 4 === 0 ? counter.addLater(1, 1) : counter.add(1)));
+      if (n === 20 + round) calls.push(watch(counter.exit(1)));
+      if (n % 20 === 19) await pause(0);
+    }
+    calls.push(...objects.map((counter) => watch(counter.$release())));
+    await Promise.all(calls);
+  }
+  expect(counts).toMatchObject({ other: 0, twice: 0 });
+  expect(counts.value + counts.lost).toBe(made);
+  expect(counts.lost).toBeGreaterThan(25);
+  expect(counts.value).toBeGreaterThan(500);
+});
+
 describe("the place of objects", () => {
   test("is the worker with the fewest, unless it is told", async () => {
     const pool = modulePool();

@@ -90,17 +90,18 @@ interface Part {
   readonly bare?: (times: number) => Promise<[Usage, Usage]>;
 }
 
-type Calls = ReturnType<typeof createLeakPool>["call"];
+type LeakPool = ReturnType<typeof createLeakPool>;
+type Calls = LeakPool["call"];
 
 /** Steps that call one pool. */
 async function growWithPool(
   times: number,
-  step: (call: Calls) => Promise<void>,
+  step: (call: Calls, pool: LeakPool) => Promise<void>,
   options: PoolOptions = {},
 ): Promise<[Usage, Usage]> {
   const pool = createLeakPool(options);
   await pool.ready;
-  const [before] = await grow(times, () => step(pool.call), 1);
+  const [before] = await grow(times, () => step(pool.call, pool), 1);
   const { inFlight, queued } = pool.stats();
   if (inFlight + queued !== 0) throw new Error(`${inFlight} calls in flight, ${queued} queued`);
   const { rssMiB } = await usage(1);
@@ -155,6 +156,21 @@ const parts: Readonly<Record<string, Part>> = {
       growWithPool(times, async (call) => {
         await Promise.allSettled(Array.from({ length: 1000 }, () => call.fail("no")));
       }),
+  },
+  /** A hundred in each step. */
+  objects: {
+    times: 1000,
+    run: (times) => {
+      const url = new URL("../fixtures/leak-tasks.ts", import.meta.url);
+      type Module = typeof import("../fixtures/leak-tasks.ts");
+      return growWithPool(times, async (_call, pool) => {
+        const { Small } = pool.spawn<Module>(url);
+        const made = await Promise.all(Array.from({ length: 100 }, () => Small()));
+        const sizes = await Promise.all(made.map((each) => each.size()));
+        if (sizes.some((size) => size !== 1000)) throw new Error("another answer");
+        await Promise.all(made.map((each) => each.$release()));
+      });
+    },
   },
   payloads: {
     times: 6250,
