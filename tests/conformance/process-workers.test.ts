@@ -362,6 +362,29 @@ describe("the death of a process", () => {
   });
 });
 
+test("a child that cannot open the file gets large values by the pipe", async () => {
+  const pool = processPool({
+    process: { execPath: programOf("deno") },
+    worker: { execArgv: ["--allow-read", "--allow-env"] },
+  });
+  for (const length of [60_000, 70_000, 300_000]) {
+    expect(await pool.call.echo(new Uint8Array(length))).toHaveLength(length);
+  }
+  expect(pool.stats().workersLost).toBe(0);
+});
+
+/** With the rights that the docs name, on Deno. */
+test("a host that has no descriptors left fails to start a process, and goes on", async () => {
+  const script = fileURLToPath(
+    new URL("../fixtures/scripts/short-of-descriptors.ts", import.meta.url),
+  );
+  const rights = ["run", "env", "read", "write"].map((name) => `--allow-${name}`);
+  const flags = runtimeName === "deno" ? ["run", ...rights] : [];
+  const command = [process.execPath, ...flags, script].map((part) => `'${part}'`).join(" ");
+  const host = launch(["sh", "-c", `ulimit -n 200; exec ${command}`]);
+  await until(() => /^b$|HEDDLE_WORKER_START .*could not be started/m.test(host.output()));
+});
+
 test("a budget of threads counts processes, and a pool gives its idle ones to another", async () => {
   const budget = threadBudget({ max: 2 });
   const pools = [0, 1].map(() => processPool({ threads: "auto", minThreads: 0, budget }));

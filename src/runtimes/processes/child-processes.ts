@@ -157,8 +157,16 @@ export function spawnProcess(
     ...(cwd !== undefined && { cwd: cwd.startsWith("file:") ? fileURLToPath(cwd) : cwd }),
   };
   const command = [...commandOf(execPath, execArgv, heapFlags, module), ...argv];
-  const child = process.getBuiltinModule("node:child_process").spawn(execPath, command, options);
-  const pipe = child.stdio[3] as Socket | null | undefined;
+  let child: NodeChild;
+  try {
+    child = process.getBuiltinModule("node:child_process").spawn(execPath, command, options);
+  } catch (error) {
+    file?.close();
+    throw error;
+  }
+  // There are none if descriptors are short, which an event tells.
+  const { stdio = [] } = child as Partial<Pick<NodeChild, "stdio">>;
+  const pipe = stdio[3] as Socket | null | undefined;
   let onExit: OnExit = () => {};
   let isOver = false;
   watchEnd(child, pipe, (code, death) => {

@@ -46,43 +46,57 @@ function createAccess(descriptor: number, isOpen: () => boolean): SharedFile {
   };
 }
 
+/** A new file in a folder that begins with these words. Throws what the system says. */
+function createIn(folder: string, words: Int32Array): number {
+  const fs = process.getBuiltinModule("node:fs");
+  const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
+  const path = `${folder}/heddle-${process.getBuiltinModule("node:crypto").randomUUID()}`;
+  const descriptor = fs.openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600);
+  try {
+    fs.unlinkSync(path);
+    fs.writeSync(descriptor, words, 0, words.byteLength, 0);
+    return descriptor;
+  } catch (error) {
+    fs.closeSync(descriptor);
+    throw error;
+  }
+}
+
 /** A file that begins with these words, and whether it is in memory. Undefined: this system or its rights allow none. */
 export function createSharedFile(
   words: Int32Array,
 ): { readonly file: HostFile; readonly isMemory: boolean } | undefined {
   if (process.platform === "win32") return undefined;
-  const fs = process.getBuiltinModule("node:fs");
-  const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
-  const isMemory = fs.existsSync(MEMORY);
-  let descriptor: number;
-  try {
-    const folder = isMemory ? MEMORY : process.getBuiltinModule("node:os").tmpdir();
-    const path = `${folder}/heddle-${process.getBuiltinModule("node:crypto").randomUUID()}`;
-    descriptor = fs.openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600);
-    fs.unlinkSync(path);
-    fs.writeSync(descriptor, words, 0, words.byteLength, 0);
-  } catch {
-    return undefined;
+  for (const isMemory of [true, false]) {
+    let descriptor: number;
+    try {
+      const folder = isMemory ? MEMORY : process.getBuiltinModule("node:os").tmpdir();
+      descriptor = createIn(folder, words);
+    } catch {
+      continue; // there is none, it is full, or this program may not
+    }
+    let isOpen = true;
+    const close = (): void => {
+      isOpen = false;
+      process.getBuiltinModule("node:fs").closeSync(descriptor);
+    };
+    return { file: { ...createAccess(descriptor, () => isOpen), descriptor, close }, isMemory };
   }
-  let isOpen = true;
-  const close = (): void => {
-    isOpen = false;
-    fs.closeSync(descriptor);
-  };
-  return { file: { ...createAccess(descriptor, () => isOpen), descriptor, close }, isMemory };
+  return undefined;
 }
 
 const always = (): boolean => true;
 
-/** The child's end. Undefined: it cannot be used. */
+/**
+ * The child's end, by a descriptor of its own: the program may close the one that it has inherited, and Deno knows only such that
+ * it has opened (2.9). Undefined: it cannot be used.
+ */
 export function openSharedFile(inherited: number): SharedFile | undefined {
-  const file = createAccess(inherited, always);
-  if (file.readWord(0) !== undefined) return file;
   try {
-    // Deno knows descriptors of its own only (2.9).
     const { openSync } = process.getBuiltinModule("node:fs");
     return createAccess(openSync(`/proc/self/fd/${inherited}`, "r+"), always);
   } catch {
-    return undefined;
+    const file = createAccess(inherited, always); // no Linux, or it may not
+    return file.readWord(0) === undefined ? undefined : file;
   }
 }

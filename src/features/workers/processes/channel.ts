@@ -29,7 +29,8 @@ export class Channel {
   readonly #large: LargeValues | undefined;
   /** Frames of this turn. */
   #written: Uint8Array[] = [];
-  readonly #payloads: unknown[] = [];
+  /** Each gives its message when it is taken: what is in the file stays there until then. */
+  readonly #payloads: (() => unknown)[] = [];
 
   /** `onMessage` gets all other messages; what it throws ends in `pipe`. `maxFrameBytes`: of the other side. */
   constructor(
@@ -44,14 +45,18 @@ export class Channel {
     const { file, isFileMemory } = pipe;
     this.#large = file !== undefined && isFileMemory ? new LargeValues(file, side) : undefined;
     const reader = new FrameReader((kind, frame) => {
-      const message = this.#read(kind, frame);
-      if (kind !== MIRROR && kind !== MESSAGE) this.#payloads.push(message);
-      else onMessage(message);
+      if (kind === IN_FILE) this.#payloads.push(this.#announced(frame));
+      else {
+        const message = this.#read(kind, frame);
+        if (kind === PAYLOAD || kind === NOTICE) this.#payloads.push(() => message);
+        else onMessage(message);
+      }
     }, maxFrameBytes);
     pipe.onData((bytes) => reader.push(bytes));
     this.port = {
       post: (message, _transfer, bytes) => this.#postPayload(message, bytes),
-      receive: () => this.#payloads.length === 0 ? undefined : { message: this.#payloads.shift() },
+      receive: () =>
+        this.#payloads.length === 0 ? undefined : { message: this.#payloads.shift()!() },
       close: () => {},
     };
   }
@@ -88,15 +93,16 @@ export class Channel {
     else this.#write(bytesFrame(isPayload ? PAYLOAD : NOTICE, content));
   }
 
+  /** A value in the file. */
+  #announced(frame: ArrayBuffer): () => unknown {
+    const { bytes, position } = readFileFrame(frame);
+    if (this.#large === undefined) throw new ProtocolError("A value in a file that is not there.");
+    const take = this.#large.announce(position, bytes);
+    return () => [take()];
+  }
+
   #read(kind: number, frame: ArrayBuffer): unknown {
     if (kind === MIRROR) return readMirror(frame);
-    if (kind === IN_FILE) {
-      const { bytes, position } = readFileFrame(frame);
-      if (this.#large === undefined) {
-        throw new ProtocolError("A value in a file that is not there.");
-      }
-      return [this.#large.read(position, bytes)];
-    }
     const bytes = readBytes(frame);
     if (kind === PAYLOAD) return [sharedCopy(bytes)];
     if (kind !== NOTICE && kind !== MESSAGE) throw new ProtocolError(`A frame of kind ${kind}.`);

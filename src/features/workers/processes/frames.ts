@@ -165,9 +165,14 @@ export class FrameReader {
   }
 
   #begin(): void {
-    const size = new DataView(this.#header.buffer).getUint32(0, true);
-    if (size < HEADER_BYTES + 8 || size > this.#maxBytes || (size & 7) !== 0) {
-      throw new ProtocolError(`A frame claims ${size} bytes.`);
+    const view = new DataView(this.#header.buffer);
+    const size = view.getUint32(0, true);
+    const kind = view.getUint32(4, true);
+    const least = kind === IN_FILE ? FILE_FRAME_BYTES : HEADER_BYTES + 8;
+    const most = kind === IN_FILE ? FILE_FRAME_BYTES : this.#maxBytes;
+    // Before memory is taken, and waited for what may never come.
+    if (kind < MIRROR || kind > IN_FILE || size < least || size > most || (size & 7) !== 0) {
+      throw new ProtocolError(`A frame of kind ${kind} claims ${size} bytes.`);
     }
     this.#frame = new Uint8Array(size);
     this.#frame.set(this.#header);

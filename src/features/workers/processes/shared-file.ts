@@ -53,16 +53,23 @@ export class LargeValues {
   /** Of the area of this side: the end of what was written, and of what the other side has read. */
   #tail = 0;
   #read = 0;
+  /** Of the area of the other side: the end of what it has announced. */
+  #announced = 0;
+  /** Whether the other side is known to have the file open. */
+  #isShared: boolean;
 
   constructor(file: SharedFile, side: Side) {
     this.#file = file;
     this.#side = side;
+    this.#isShared = side === CHILD;
   }
 
   /** Copies the bytes into the file, and returns their position. Undefined: there is no room now. */
   write(bytes: Uint8Array): number | undefined {
     const needed = align8(bytes.length);
-    if (needed > AREA_BYTES) return undefined;
+    // A child may be unable to open it, and has written a word as soon as it could.
+    this.#isShared ||= readBegun(this.#file) !== undefined;
+    if (needed > AREA_BYTES || !this.#isShared) return undefined;
     this.#look();
     // Values do not wrap. When all were read, the same pages are used again.
     const left = AREA_BYTES - (this.#tail & (AREA_BYTES - 1));
@@ -78,12 +85,22 @@ export class LargeValues {
     return position;
   }
 
-  /** The value of the other side, in memory of its own. Throws ProtocolError for one that cannot be. */
-  read(position: number, bytes: number): SharedArrayBuffer {
+  /**
+   * The other side tells that a value is there, and returns what reads it, into memory of its own. Throws ProtocolError for one that
+   * cannot be: values follow each other, or begin a further round.
+   */
+  announce(position: number, bytes: number): () => SharedArrayBuffer {
     const needed = align8(bytes);
-    const isPossible = Number.isInteger(bytes) && bytes >= 0 && (position & 7) === 0 &&
+    const round = (this.#announced + AREA_BYTES - 1) & ~(AREA_BYTES - 1);
+    const isPossible = Number.isInteger(bytes) && bytes >= 0 &&
+      (position === this.#announced || position === round) &&
       (position & (AREA_BYTES - 1)) + needed <= AREA_BYTES;
     if (!isPossible) throw new ProtocolError(`No file has ${bytes} bytes at ${position}.`);
+    this.#announced = (position + needed) | 0;
+    return () => this.#take(position, bytes, needed);
+  }
+
+  #take(position: number, bytes: number, needed: number): SharedArrayBuffer {
     const other = this.#side === HOST ? CHILD : HOST;
     const buffer = new SharedArrayBuffer(needed);
     if (!this.#file.read(new Uint8Array(buffer, 0, bytes), byteOf(other, position))) {

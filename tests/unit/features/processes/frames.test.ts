@@ -85,7 +85,7 @@ describe("frames", () => {
   test("larger ones than may come are refused before any memory is taken", () => {
     const reader = new FrameReader(() => {}, 1024);
     expect(() => reader.push(new Uint8Array(new Uint32Array([2048, PAYLOAD]).buffer))).toThrow(
-      /A frame claims 2048 bytes/,
+      /A frame of kind 2 claims 2048 bytes/,
     );
   });
 });
@@ -110,6 +110,13 @@ function workerThatSends(): {
   const worker = new ProcessWorker(child, hostRuntime, 1 << 20);
   return { send: (bytes) => listener(bytes), killed: () => isKilled, worker };
 }
+
+test("text on the pipe is refused before any memory is taken", () => {
+  for (const text of ["hello world\n", "log line\n12", "x".repeat(16), "\0".repeat(16)]) {
+    const reader = new FrameReader(() => {});
+    expect(() => reader.push(new TextEncoder().encode(text))).toThrow(/A frame of kind/);
+  }
+});
 
 test("a value in a file that is not there kills the process", () => {
   const { send, killed, worker } = workerThatSends();

@@ -20,6 +20,7 @@ function createFile(space: () => number = () => Infinity): SharedFile {
   const bytes = new Uint8Array(4096 + 2 * AREA_BYTES);
   const words = new Int32Array(bytes.buffer);
   words.set(FIRST_WORDS);
+  words[0] = 0; // the child has it open
   return {
     readWord: (index) => words[index],
     writeWord: (index, word) => {
@@ -58,7 +59,7 @@ describe("large values", () => {
           else sent.push({ position, length, value: round & 255 });
         } else if (sent.length > 0) {
           const { position, length, value } = sent.shift()!;
-          const got = new Uint8Array(ends[to].read(position, length), 0, length);
+          const got = new Uint8Array(ends[to].announce(position, length)(), 0, length);
           expect(got.length).toBe(length);
           expect(got[0]).toBe(value);
           expect(got[length >> 1]).toBe(value);
@@ -77,7 +78,7 @@ describe("large values", () => {
     for (let call = 0; call < 100; call++) {
       const position = host.write(filled(1_000_000, call))!;
       expect(position & (AREA_BYTES - 1)).toBe(0);
-      expect(new Uint8Array(child.read(position, 1_000_000))[999_999]).toBe(call);
+      expect(new Uint8Array(child.announce(position, 1_000_000)())[999_999]).toBe(call);
     }
   });
 
@@ -88,7 +89,7 @@ describe("large values", () => {
     for (let call = 0; call < 3; call++) {
       const position = host.write(filled(AREA_BYTES, 7))!;
       expect(host.write(new Uint8Array(8))).toBe(undefined);
-      expect(new Uint8Array(child.read(position, AREA_BYTES))[AREA_BYTES - 1]).toBe(7);
+      expect(new Uint8Array(child.announce(position, AREA_BYTES)())[AREA_BYTES - 1]).toBe(7);
     }
   });
 
@@ -99,7 +100,7 @@ describe("large values", () => {
     expect(host.write(filled(100, 1))).toBe(undefined);
     space = 1000;
     const position = host.write(filled(100, 2))!;
-    expect(new Uint8Array(child.read(position, 100))[99]).toBe(2);
+    expect(new Uint8Array(child.announce(position, 100)())[99]).toBe(2);
   });
 
   test("are refused if they cannot be in the file", () => {
@@ -116,8 +117,31 @@ describe("large values", () => {
         [-8, 16],
       ] as const
     ) {
-      expect(() => host.read(position, bytes), `${bytes} at ${position}`).toThrow(ProtocolError);
+      expect(() => host.announce(position, bytes)(), `${bytes} at ${position}`).toThrow(
+        ProtocolError,
+      );
     }
+  });
+
+  test("are refused if they come twice, or leave something out", () => {
+    const file = createFile();
+    const [host, child] = [new LargeValues(file, HOST), new LargeValues(file, CHILD)];
+    child.write(filled(1000, 1));
+    expect(() => host.announce(8, 8)).toThrow(ProtocolError);
+    host.announce(0, 1000)();
+    for (const position of [0, 8, 992, 1008, -AREA_BYTES]) {
+      expect(() => host.announce(position, 1000), `${position}`).toThrow(ProtocolError);
+    }
+    host.announce(AREA_BYTES, 8)();
+  });
+
+  test("go through the pipe while the child is not known to have the file open", () => {
+    const file = createFile();
+    file.writeWord(0, -1);
+    const host = new LargeValues(file, HOST);
+    expect(host.write(filled(100, 1))).toBe(undefined);
+    file.writeWord(0, 0);
+    expect(host.write(filled(100, 1))).toBe(0);
   });
 
   test("are not overwritten because of what the other side claims to have read", () => {
@@ -128,12 +152,13 @@ describe("large values", () => {
       file.writeWord(READ_BY_CHILD, claimed);
       expect(host.write(filled(8, 2)), `${claimed}`).toBe(undefined);
     }
-    expect(new Uint8Array(new LargeValues(file, CHILD).read(first, AREA_BYTES))[0]).toBe(1);
+    expect(new Uint8Array(new LargeValues(file, CHILD).announce(first, AREA_BYTES)())[0]).toBe(1);
   });
 });
 
 test("what a child had begun is known if it could write it", () => {
   const file = createFile();
+  file.writeWord(0, -1);
   expect(readBegun(file)).toBe(undefined);
   const note = begunWriter(file)!;
   expect(readBegun(file)).toBe(0);
