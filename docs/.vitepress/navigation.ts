@@ -87,6 +87,7 @@ const SECTIONS: readonly Section[] = [
       page("Packaging", "packaging.md"),
       page("heddle/core", "core.md"),
       page("Processes", "processes.md"),
+      page("Objects in workers", "objects.md"),
       page("In the browser", "browser.md"),
       page("Payloads", "payloads.md"),
       page("Payloads: corner cases", "payload-corner-cases.md"),

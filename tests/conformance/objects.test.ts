@@ -219,6 +219,11 @@ describe("the end of an object", () => {
       await opened.read();
     }
     expect(await pool.call.takeLog()).toEqual(["dispose opened"]);
+    const other = await pool.spawn.Counter("b");
+    const late = other.add(pause(20).then(() => 1));
+    await other.$release();
+    expect((await gone(late)).message).toMatch(/it was released/);
+    expect(await pool.call.takeLog()).toEqual(["dispose b"]);
     const stuck = await pool.spawn.Stuck();
     expect(await rejection(stuck.$release())).toMatchObject({ message: "cannot end" });
     expect((await gone(stuck.$get("x" as never))).code).toBe("HEDDLE_OBJECT_LOST");

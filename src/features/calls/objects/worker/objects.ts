@@ -1,6 +1,6 @@
 /** The objects that live in this worker: makes them, calls them, and disposes of them. */
 import { Map, Promise, Set } from "../../../../builtins.ts";
-import { InvalidArgumentError, TaskNotFoundError } from "../../../../errors.ts";
+import { InvalidArgumentError, ObjectLostError, TaskNotFoundError } from "../../../../errors.ts";
 import { didYouMean } from "../../../../option-checks.ts";
 import { isGeneratorFunction } from "../../../../protocol/generator-functions.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
@@ -40,7 +40,7 @@ export class Objects {
   operate(id: number, operation: number, args: Args, signal: AbortSignal | undefined): unknown {
     if (operation === CREATE) return this.#create(id, args, signal);
     const resident = this.#residents.get(id);
-    if (resident === undefined) throw new InvalidArgumentError(`There is no object ${id}.`);
+    if (resident === undefined) throw new ObjectLostError("The object is gone: it was released.");
     if (operation === GET) return this.#get(resident.value, args[0] as string);
     if (operation === RELEASE) return this.#release(id, resident);
     const call = (): unknown => (resident.value as Methods)[resident.methods[operation]!]!(...args);
