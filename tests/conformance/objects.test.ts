@@ -1,4 +1,5 @@
 /** Objects that live in workers (`pool.spawn`). */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import {
   createPool,
@@ -94,46 +95,66 @@ describe("an object in a worker", () => {
     expect("open" in opened).toBe(false);
   });
 
+  test("may be of a module that has no tasks", async () => {
+    const url = new URL("../fixtures/only-class.ts", import.meta.url);
+    const pool = closedAfterTest(
+      createPool({ threads: 1 })<typeof import("../fixtures/only-class.ts")>(url),
+    );
+    const only = await pool.spawn.Only();
+    expect(await only.increment()).toBe(2);
+    expect(await only.open("a")).toBe("open a"); // a method as any other, since it has a parameter
+    expect(await only.later().toArray()).toEqual([1, 2]);
+  });
+
   test("does not count as a call of a task", async () => {
-    const pool = modulePool();
+    const pool = modulePool({ metrics: true });
     const counter = await pool.spawn.Counter("a");
     await counter.add(1);
     await pool.call.add(1, 2);
     const { tasks, completed } = pool.stats();
     expect(completed).toBe(3);
     expect(tasks.filter(({ calls }) => calls > 0).map(({ name }) => name)).toEqual(["add"]);
+    expect(tasks.filter(({ run }) => run !== undefined && run.count > 1)).toEqual([]);
   });
 });
 
 describe("calls of an object", () => {
-  test("run one at a time in their order, also while one awaits", async () => {
+  test("begin in their order, and go on at awaits as in one thread", async () => {
     const counter = await modulePool().spawn.Counter("a");
     const calls = [counter.addLater(1, 10), counter.addLater(10, 1), counter.add(100)];
-    expect(await Promise.all(calls)).toEqual([1, 11, 111]);
+    expect(await Promise.all(calls)).toEqual([1, 10, 100]);
     const many = Array.from({ length: 500 }, () => counter.add(1));
-    expect(await Promise.all(many)).toEqual(many.map((_, index) => 112 + index));
+    expect(await Promise.all(many)).toEqual(many.map((_, index) => 2 + index));
   });
 
-  test("run as many at once as `concurrency` says", async () => {
-    const counter = await modulePool().spawn.with({ concurrency: 2 }).Counter("a");
-    const calls = [counter.addLater(1, 20), counter.addLater(10, 5), counter.add(100)];
-    expect(await calls[1]).toBe(10); // it began beside the first
-    expect(await calls[2]).toBe(110);
-    expect(await calls[0]).toBe(1);
-  });
-
-  test("that are aborted before their turn never run", async () => {
-    const counter = await modulePool().spawn.Counter("a");
-    const first = counter.addLater(1, 50);
+  test("have the time limits of calls, which end no other", async () => {
+    const counter = await modulePool({ threads: 1 }).spawn.Counter("a");
+    const slow = counter.addLater(1, 200);
+    const late = counter.addLater.with({ timeoutMs: 20 })(10, 100);
     const controller = new AbortController();
-    const aborted = counter.add.with({ signal: controller.signal })(100);
-    const late = counter.add.with({ timeoutMs: 10 })(1000);
-    const last = counter.add(10);
-    controller.abort(new RangeError("enough"));
+    const aborted = counter.addLater.with({ signal: controller.signal })(10, 100);
+    setTimeout(() => controller.abort(new RangeError("enough")), 10);
     expect(await rejection(aborted)).toMatchObject({ message: "enough" });
     expect(await rejection(late)).toMatchObject({ code: "HEDDLE_TIMEOUT" });
-    expect(await first).toBe(1);
-    expect(await last).toBe(11);
+    expect(await slow).toBe(1);
+    expect(await counter.add(1)).toBe(2);
+  });
+
+  test("run each in the context of its caller", async () => {
+    const url = new URL("../fixtures/context-of-objects.ts", import.meta.url);
+    const als = new AsyncLocalStorage<string>();
+    const pool = closedAfterTest(
+      createPool({ threads: 1, context: { capture: () => als.getStore(), run: url } })<
+        typeof import("../fixtures/context-of-objects.ts")
+      >(url),
+    );
+    const teller = await pool.spawn.Teller();
+    const calls = [
+      als.run("A", () => teller.tellLater(20)),
+      als.run("B", () => teller.tell()),
+      als.run("C", () => teller.tellLater(1)),
+    ];
+    expect(await Promise.all(calls)).toEqual(["A spawn", "B spawn", "C spawn"]);
   });
 
   test("move what `transfer` lists", async () => {
@@ -146,8 +167,9 @@ describe("calls of an object", () => {
 
   test("refuse options that objects cannot have", async () => {
     const counter = await modulePool().spawn.Counter("a");
-    expect(() => counter.add.with({ affinity: "a" })).toThrow(/affinity is not for objects/);
-    expect(() => counter.add.with({ retries: 1 })).toThrow(/retries are not for objects/);
+    for (const options of [{ affinity: "a" }, { retries: 1 }, { priority: 1 }, { onEvent() {} }]) {
+      expect(() => counter.add.with(options as never)).toThrow(/is not for methods of objects/);
+    }
     expect(() => counter.add.with({ nothing: 1 } as never)).toThrow(/nothing/);
   });
 });
@@ -161,6 +183,15 @@ describe("an object that cannot be made", () => {
     });
     expect(await rejection(pool.spawn.Broken())).toMatchObject({ message: "cannot open" });
     expect(await pool.call.takeLog()).toEqual(["dispose broken"]);
+  });
+
+  test("leaves nothing behind if its answer cannot be sent", async () => {
+    const pool = modulePool({ threads: 1, maxPayloadBytes: 1000 });
+    await pool.ready;
+    expect(await rejection(pool.spawn.Wide())).toMatchObject({
+      code: "HEDDLE_PAYLOAD_TOO_LARGE",
+    });
+    expect(await pool.call.takeLog()).toEqual(["dispose wide"]);
   });
 
   test("says how to export its class", async () => {
@@ -183,7 +214,6 @@ describe("an object that cannot be made", () => {
     const inFunctions = functions.spawn as never as Record<string, () => Promise<unknown>>;
     for (
       const [call, message] of [
-        [spawn.with({ concurrency: 0 }).Counter("a"), /concurrency must be/],
         [spawn.with({ placement: "near" as never }).Counter("a"), /placement must be/],
         [spawn.with({ size: 1 } as never).Counter("a"), /size/],
         [spawn.with(null as never).Counter("a"), /spawn\.with\(\) must be options, got null/],
@@ -205,12 +235,15 @@ describe("the end of an object", () => {
   test("comes after its calls, and disposes of it", async () => {
     const pool = modulePool({ threads: 1 });
     const counter = await pool.spawn.Counter("a");
-    const calls = [counter.addLater(1, 10), counter.add(1)];
+    const calls = [counter.addLater(1, 10), counter.add(1), counter.echo(pause(20).then(() => 9))];
+    const stream = counter.upTo(1_000_000);
     const released = counter.$release();
     expect((await gone(counter.add(1))).message).toMatch(
       /The object of the class "Counter" is gone: it was released\./,
     );
-    expect(await Promise.all(calls)).toEqual([1, 2]);
+    expect(await Promise.all(calls)).toEqual([1, 1, 9]);
+    expect(await pool.call.takeLog()).toEqual([]); // its stream has not been read
+    for await (const n of stream) if (n > 10) break;
     await released;
     await counter.$release();
     expect(await pool.call.takeLog()).toEqual(["dispose a"]);
@@ -219,11 +252,6 @@ describe("the end of an object", () => {
       await opened.read();
     }
     expect(await pool.call.takeLog()).toEqual(["dispose opened"]);
-    const other = await pool.spawn.Counter("b");
-    const late = other.add(pause(20).then(() => 1));
-    await other.$release();
-    expect((await gone(late)).message).toMatch(/it was released/);
-    expect(await pool.call.takeLog()).toEqual(["dispose b"]);
     const stuck = await pool.spawn.Stuck();
     expect(await rejection(stuck.$release())).toMatchObject({ message: "cannot end" });
     expect((await gone(stuck.$get("x" as never))).code).toBe("HEDDLE_OBJECT_LOST");
@@ -244,7 +272,7 @@ describe("the end of an object", () => {
     const pool = modulePool({ threads: 1 });
     const [one, other] = [await pool.spawn.Counter("a"), await pool.spawn.Counter("b")];
     const waiting = other.addLater(1, 60_000);
-    const queued = other.add(1);
+    const queued = other.addLater(1, 60_000);
     const error = await gone(one.exit(3));
     expect(error.message).toMatch(/"Counter" is gone: its worker ended: it exited/);
     expect(error.cause).toBeInstanceOf(WorkerLostError);
@@ -265,6 +293,36 @@ describe("the end of an object", () => {
     expect(await rejection(counter.loop())).toMatchObject({ code: "HEDDLE_TIMEOUT" });
     await gone(counter.add(1));
     expect(await (await pool.spawn.Counter("b")).add(1)).toBe(1);
+  });
+
+  test("is told to a call that waited for a promise, and for its worker", async () => {
+    const pool = modulePool({ threads: 1 });
+    const counter = await pool.spawn.Counter("a");
+    const later = pause(300).then(() => 1);
+    const calls = [counter.add(later), pool.spawn.Counter(later.then(String))];
+    await pause(20);
+    await gone(counter.exit(1));
+    for (const call of calls) await gone(call);
+  });
+
+  test("waits for a full queue, and is asked for again", async () => {
+    const pool = modulePool({ threads: 1, maxQueue: 10, maxConcurrency: 4 });
+    const counter = await pool.spawn.Counter("a");
+    const calls = Array.from({ length: 14 }, () => counter.addLater(1, 5));
+    await counter.$release();
+    await Promise.all(calls);
+    expect(await pool.call.takeLog()).toEqual(["dispose a"]);
+  });
+
+  test("during the shutdown of its pool is no error", async () => {
+    const pool = createPool({ threads: 1 })<Module>(module);
+    const counter = await pool.spawn.Counter("a");
+    const call = counter.addLater(1, 100);
+    const released = call.then(() => counter.$release());
+    await pause(20);
+    await pool.shutdown();
+    expect(await call).toBe(1);
+    await released;
   });
 
   test("is not that of an idle worker, nor of one whose pool grows and shrinks", async () => {
@@ -317,20 +375,18 @@ describe("the place of objects", () => {
   test("is the worker with the fewest, unless it is told", async () => {
     const pool = modulePool();
     await pool.ready;
-    const spread = [
-      await pool.spawn.Counter("a"),
-      await pool.spawn.Counter("b"),
-      await pool.spawn.Counter("c"),
-      await pool.spawn.Counter("d"),
-    ];
+    const spread = await Promise.all([..."abcd"].map((name) => pool.spawn.Counter(name)));
     const ids = await Promise.all(spread.map((each) => each.workerId()));
     expect(ids.filter((id) => id === ids[0])).toHaveLength(2);
     const beside = await pool.spawn.with({ placement: spread[1]! }).Counter("e");
     expect(await beside.workerId()).toBe(ids[1]);
     const packed = await pool.spawn.with({ placement: "pack" }).Counter("f");
     expect(await packed.workerId()).toBe(ids[1]);
-    expect(await rejection(pool.spawn.with({ placement: {} as never }).Counter("g")))
-      .toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    const elsewhere = await modulePool({ threads: 1 }).spawn.Counter("x");
+    for (const placement of [{} as never, elsewhere]) {
+      expect(await rejection(pool.spawn.with({ placement }).Counter("g")))
+        .toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    }
     await spread[0]!.$release();
     expect(await rejection(pool.spawn.with({ placement: spread[0]! }).Counter("h")))
       .toBeInstanceOf(ObjectLostError);
@@ -343,8 +399,8 @@ test.each<PoolOptions>([{ transport: "messages" }, { workers: "processes" }])(
     const pool = modulePool({ threads: 1, ...options });
     const counter = await pool.spawn.Counter("a", 1);
     const calls = [counter.addLater(1, 10), counter.add(10)];
-    expect(await Promise.all(calls)).toEqual([2, 12]);
-    expect(await counter.upTo(15).toArray()).toEqual([12, 13, 14]);
+    expect(await Promise.all(calls)).toEqual([2, 11]);
+    expect(await counter.upTo(5).toArray()).toEqual([2, 3, 4]);
     expect((await counter.echo("x".repeat(200_000)) as string).length).toBe(200_000);
     expect((await gone(counter.exit(3))).cause).toMatchObject({ exitCode: 3 });
     await gone(counter.add(1));

@@ -943,7 +943,7 @@ const processes: Room = {
     },
     {
       file: "features/workers/processes/frames.ts",
-      from: "size > this.#maxBytes || ",
+      from: "size > most || ",
       to: "",
       fault: "a frame of any size takes memory",
     },

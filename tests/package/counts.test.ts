@@ -32,7 +32,7 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 370_000, workerBytes: 158_200 };
+const BYTES = { hostBytes: 370_500, workerBytes: 158_200 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
 const CORE_BYTES = { hostBytes: 201_000, workerBytes: 115_200 };

@@ -49,7 +49,7 @@ export async function objects(): Promise<void> {
   same<typeof path, Promise<string>>(true);
   const late = engine.query.with({ timeoutMs: 1, timeoutValue: "late" as const })("a");
   same<typeof late, Promise<string[] | "late">>(true);
-  const options: SpawnOptions = { concurrency: 2, placement: engine };
+  const options: SpawnOptions = { placement: engine };
   await pool.spawn.with(options).Engine("a", 1);
   await pool.spawn<Module>(url).Engine("a");
   await pool.spawn<Module>("file:///engine.js").Engine(Promise.resolve("a"));

@@ -68,7 +68,7 @@ export function createStart(spec: PoolSpec, features: Record<string, unknown>): 
   }
   return {
     hostControl: new SharedArrayBuffer(HOST_CONTROL_BYTES),
-    taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * tasks)),
+    taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * (tasks || 1))),
     version: VERSION,
     library: workerEntry.library,
     features: Object.assign(features, options.startData),

@@ -23,7 +23,7 @@ import { TaskTimer } from "../../metering/task-timings.ts";
 import { ProtocolError } from "../../errors.ts";
 import { keyOf } from "../../protocol/call-key.ts";
 import { runsByName, type TaskDescription } from "../../protocol/start-data.ts";
-import { VARIANTS } from "../../protocol/task-variants.ts";
+import { OBJECT, VARIANTS } from "../../protocol/task-variants.ts";
 import { seams } from "../feature.ts";
 import type { HeldArgument, TaskCall, TaskWrap, WorkerTask } from "../task.ts";
 import type { Replies } from "../replies.ts";
@@ -86,17 +86,18 @@ export class TaskRunner {
     core.tasks = core.tasks.map((task) => withWraps(task, core));
     this.#tasks = [...core.tasks];
     // An engine reads beyond the end of an array more slowly, also what is within from then on.
-    while (this.#tasks.length < VARIANTS * core.tasks.length) this.#tasks.push(undefined);
+    while (this.#tasks.length < VARIANTS * (core.tasks.length || 1)) this.#tasks.push(undefined);
   }
 
   /** The task with this index that was not called before: a variant of a task (protocol/task-variants.ts). */
   #addVariant(index: number): WorkerTask {
     const core = this.#core;
-    const { length } = core.tasks;
-    const task = core.tasks[index % length];
-    const vary = seams.variants[Math.floor(index / length)];
-    if (task === undefined || vary === undefined) {
-      throw new ProtocolError(`A call of task ${index} of ${length}.`);
+    const width = core.tasks.length || 1;
+    const variant = Math.floor(index / width);
+    const task = core.tasks[index % width]!;
+    const vary = seams.variants[variant];
+    if (vary === undefined || (task === undefined && variant < OBJECT)) {
+      throw new ProtocolError(`A call of task ${index} of ${core.tasks.length}.`);
     }
     return this.#tasks[index] = withWraps({ ...task, ...vary(task, core), index }, core);
   }

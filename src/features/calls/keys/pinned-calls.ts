@@ -73,7 +73,11 @@ export class PinnedCalls implements PinnedQueue {
 
   /** Adds a call whose settings have an affinity. */
   add(queued: QueuedCall, call: PendingCall): void {
-    const id = this.#idOf(call.settings.affinity!);
+    const affinity = call.settings.affinity!;
+    const id = this.#idOf(affinity);
+    // It may have ended while promises among the arguments were awaited.
+    const isGone = "workerId" in affinity && !this.#options.workerIds().includes(id);
+    if (isGone) return this.#refuse(call, id, "it takes no calls any more");
     const calls = this.#waiting.get(id);
     if (calls === undefined) this.#waiting.set(id, [queued]);
     else if (id !== NESTED) calls.push(queued);
@@ -129,16 +133,17 @@ export class PinnedCalls implements PinnedQueue {
       if (this.#slots[slot] === laneId) this.#slots[slot] = NO_LANE;
     }
     this.onOpened(); // those that waited for this lane to open get another
-    const { inFlight } = this.#options;
     for (const queued of this.#take(laneId)) {
       const call = this.#callOf(queued);
       if (call === undefined) continue;
       if ("key" in call.settings.affinity!) this.add(queued, call);
-      else {
-        const loss = { workerId: laneId, exitCode: undefined, reason };
-        inFlight.reject(call, new WorkerLostError(loss));
-      }
+      else this.#refuse(call, laneId, reason);
     }
+  }
+
+  #refuse(call: PendingCall, workerId: number, reason: string): void {
+    const error = new WorkerLostError({ workerId, exitCode: undefined, reason });
+    this.#options.inFlight.reject(call, error);
   }
 
   /** A lane was opened: its calls with keys need no longer wait for it. */

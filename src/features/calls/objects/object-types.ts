@@ -2,15 +2,8 @@
 import type { AnyFunction } from "../../../api/tasks/task-types.ts";
 import type { Call, CallArguments } from "../../../api/calls/call-types.ts";
 
-/** Options of objects: `pool.spawn.with({ concurrency: 10 })`. */
+/** Options of objects: `pool.spawn.with({ placement: "pack" })`. */
 export interface SpawnOptions {
-  /**
-   * Most calls of the object whose promises have not settled: the next begins when one has. Calls begin in the order in which they
-   * are made.
-   *
-   * @default 1
-   */
-  readonly concurrency?: number;
   /**
    * Which worker gets the object: "spread", that with the fewest objects; "pack", that with the most; or that of another object.
    *
@@ -30,12 +23,19 @@ export interface OfHandle<Instance extends object> extends AsyncDisposable {
   $release(): Promise<void>;
 }
 
+/** Methods that handles do not have: `open` is called by heddle if it takes no parameters. */
+type Unnamed<Instance> =
+  | "then"
+  | "toJSON"
+  | (Instance extends { open(): unknown } ? "open" : never);
+
 /** A handle of an object in a worker: its public methods as async functions. Generators return streams. */
 export type Spawned<Instance extends object> =
   & OfHandle<Instance>
   & {
     readonly [
-      Name in Exclude<keyof Instance, symbol | "open"> as Instance[Name] extends AnyFunction ? Name
+      Name in Exclude<keyof Instance, symbol | Unnamed<Instance>> as Instance[Name] extends
+        AnyFunction ? Name
         : never
     ]: Instance[Name] extends AnyFunction ? Call<Instance[Name]> : never;
   };
@@ -55,7 +55,7 @@ export type SpawnClasses<Module> = {
 /**
  * Makes objects in workers: `await pool.spawn<typeof import("./engine.ts")>(url).Engine("data.db")`, or
  * `await pool.spawn.Engine("data.db")` for a class of the module of the pool. The class is exported by this name. Its method `open()`,
- * if it has one, is awaited first.
+ * if it has one without parameters, is awaited first.
  */
 export type Spawn<Tasks> = SpawnClasses<Tasks> & {
   /** The classes of another module, by its URL or absolute path. */

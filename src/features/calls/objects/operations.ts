@@ -1,11 +1,10 @@
 /**
- * Calls of objects that live in workers: calls of the variants OBJECT of any task (`protocol/task-variants.ts`). Their arguments are the
- * number of the object, then that of a method of its `Created`, and its arguments; or one of these:
+ * Calls of objects that live in workers: calls of the variants OBJECT and OBJECT_STREAM (`protocol/task-variants.ts`). Their arguments are
+ * the number of the object, then that of a method of its `Created`, and its arguments; or one of these:
  *
- *   CREATE    the URL of a module, the name of a class, how many calls run at once; the arguments of the constructor.
- *             Returns a `Created`
+ *   CREATE    the URL of a module, the name of a class; the arguments of the constructor. Returns a `Created`
  *   GET       the name of a property. Returns its value
- *   RELEASE   nothing. Returns when its calls have ended and it is disposed of
+ *   RELEASE   nothing. Returns when the object is disposed of, at once if there is none
  */
 import { Set } from "../../../builtins.ts";
 
@@ -23,7 +22,6 @@ export type Created = readonly [
 /** Names that a handle has, or that others look for in any object: methods of these names are left out. */
 export const RESERVED: ReadonlySet<string> = new Set([
   "constructor",
-  "open",
   "then",
   "toJSON",
   "$get",

@@ -1,5 +1,5 @@
 /** Objects that live in workers: the worker's side. */
-import { OBJECT, OBJECT_ABORTABLE, OBJECT_STREAM } from "../../../protocol/task-variants.ts";
+import { OBJECT, OBJECT_STREAM } from "../../../protocol/task-variants.ts";
 import type { WorkerFeature } from "../../../worker/feature.ts";
 import type { WorkerTask } from "../../../worker/task.ts";
 import type { WorkerCore } from "../../../worker/worker-core.ts";
@@ -14,26 +14,18 @@ const objectsOf = (core: WorkerCore): { objects?: Objects; readonly loaded: Prom
 };
 
 /** What differs from a task, of which nothing runs. */
-function objectVariant(
-  core: WorkerCore,
-  hasSignal: boolean,
-  isStream = false,
-): Partial<WorkerTask> {
+function objectVariant(core: WorkerCore, isStream: boolean): Partial<WorkerTask> {
   const place = core.part(objectsOf);
-  const operate = (args: unknown[], signal: AbortSignal | undefined): unknown => {
-    const { objects, loaded } = place;
-    const [id, operation, ...given] = args as [number, number, ...unknown[]];
-    if (objects !== undefined) return objects.operate(id, operation, given, signal);
-    return loaded.then((made) => made.operate(id, operation, given, signal));
-  };
   return {
-    // A signal comes last.
-    f: hasSignal
-      ? (...args) => operate(args, args.pop() as AbortSignal)
-      : (...args) => operate(args, undefined),
+    f: (id, operation, ...args) => {
+      const { objects, loaded } = place;
+      return objects !== undefined
+        ? objects.operate(id as number, operation as number, args)
+        : loaded.then((made) => made.operate(id as number, operation as number, args));
+    },
     mayBorrow: false,
     signature: undefined,
-    hasSignal,
+    hasSignal: false,
     isStream,
     highWaterMark: undefined,
   };
@@ -41,11 +33,9 @@ function objectVariant(
 
 export const objects: WorkerFeature = {
   name: "objects",
-  needs: ["limits"],
 
   variants: {
     [OBJECT]: (_task, core) => objectVariant(core, false),
-    [OBJECT_ABORTABLE]: (_task, core) => objectVariant(core, true),
-    [OBJECT_STREAM]: (_task, core) => objectVariant(core, true, true),
+    [OBJECT_STREAM]: (_task, core) => objectVariant(core, true),
   },
 };

@@ -12,6 +12,7 @@
  * the response, and read after it. Calls in slots from SLOTS on are not measured. Times are milliseconds of a clock
  * that all threads share.
  */
+import { OBJECT } from "../../../protocol/task-variants.ts";
 import { HISTOGRAM_WORDS, LogHistogram } from "./log-histogram.ts";
 import { PER_US } from "../../../metering/task-timings.ts";
 
@@ -145,19 +146,23 @@ export class CallMeter {
   /** A call begins. */
   begin(index: number, slot: number, isMeasured: boolean): void {
     const task = index % this.#tasks;
-    this.#waits[task]!++;
-    this.#runs[task]!++;
+    const isOfTask = index < OBJECT * this.#tasks;
+    if (isOfTask) {
+      this.#waits[task]!++;
+      this.#runs[task]!++;
+    }
     const made = slot < SLOTS ? this.#stamps[slot * STAMP_WORDS + MADE]! : 0;
     if (made >= 0 && (!isMeasured || made === 0)) return;
     const nowMs = this.#now();
     if (made < 0) this.#stamps[slot * STAMP_WORDS + BEGUN] = nowMs;
-    if (!isMeasured) return;
+    if (!isMeasured || !isOfTask) return;
     this.#histograms[task]!.wait.add((nowMs - Math.abs(made)) * TENTHS_PER_MS, this.#waits[task]!);
     this.#waits[task] = 0;
   }
 
   /** A measured call has ended, after so many tenths of a microsecond. */
   ended(index: number, tenths: number): void {
+    if (index >= OBJECT * this.#tasks) return;
     const task = index % this.#tasks;
     this.#histograms[task]!.run.add(tenths, Math.max(1, this.#runs[task]!));
     this.#runs[task] = 0;

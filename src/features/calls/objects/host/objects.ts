@@ -1,5 +1,5 @@
-/** The objects of a pool that live in its workers: where each is, its handle, and its end. */
-import { Error, FinalizationRegistry, Map, Promise, Set, WeakMap } from "../../../../builtins.ts";
+/** Makes objects in workers, their handles and the calls of these, and ends them. */
+import { Error, FinalizationRegistry, Promise } from "../../../../builtins.ts";
 import { settingsFor } from "../../../../api/calls/call-proxy.ts";
 import { type MakeCall, returns } from "../../../../api/calls/feature.ts";
 import {
@@ -10,40 +10,39 @@ import {
   NO_OPTIONS,
 } from "../../../../api/options/call-options.ts";
 import type { PoolAccess } from "../../../../api/pool/members.ts";
-import type { Part, PoolParts } from "../../../../api/pool/parts.ts";
-import { InvalidArgumentError, ObjectLostError, WorkerLostError } from "../../../../errors.ts";
+import {
+  InvalidArgumentError,
+  ObjectLostError,
+  PoolClosedError,
+  QueueFullError,
+  WorkerLostError,
+} from "../../../../errors.ts";
 import { type CallSettings, createSettings } from "../../../../host/calls/call-settings.ts";
 import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
-import type { Lane } from "../../../../host/lanes/lane.ts";
-import type { WorkerExit } from "../../../../host/workers/feature.ts";
-import { OBJECT, OBJECT_ABORTABLE, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
+import { OBJECT, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
 import { CREATE, type Created, GET, RELEASE } from "../operations.ts";
 import {
-  moduleOfSpawn,
-  type Placement,
-  settingsOfSpawn,
-  type SpawnRequest,
-} from "./spawn-options.ts";
-
-/** An object as the host knows it. Does not refer to its handle, whose collection releases it. */
-interface SpawnedObject {
-  readonly id: number;
-  readonly className: string;
-  readonly lane: Lane;
-  /** Why it takes no more calls. */
-  lost: ObjectLostError | undefined;
-  /** Settles when it is disposed of. */
-  released: Promise<void> | undefined;
-}
+  lost,
+  lostWith,
+  objects,
+  type Registry,
+  registryOf,
+  type SpawnedObject,
+} from "./registry.ts";
+import { moduleOfSpawn, settingsOfSpawn, type SpawnRequest } from "./spawn-options.ts";
 
 const COLLECTED =
   "heddle: an object of a worker was collected without being released, which it is now. Release objects by $release() or `await using`.";
-const NO_AFFINITY = "affinity is not for objects: each has its worker.";
-const NO_RETRIES = "retries are not for objects: what a lost worker has changed is not known.";
-const ENDED = "its worker ended";
 
-/** The objects behind handles. */
-const objects = new WeakMap<object, SpawnedObject>();
+/** Options of calls that methods refuse, and why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  affinity: "each object has its worker",
+  retries: "what a lost worker has changed is not known",
+  priority: "its calls begin in their order",
+  onEvent: "a method has no events; let it be a generator",
+};
+/** Time between two attempts to release an object while the queue of its pool is full. */
+const AGAIN_MS = 5;
 
 let nextId = 1;
 let hasWarned = false;
@@ -53,78 +52,12 @@ export function objectsOf(access: PoolAccess): Objects {
   return access.keep("objects", () => new Objects(access, access.core.part(registryOf)));
 }
 
-const registryOf = (host: PoolParts): Registry => new Registry(host);
-
-/** The objects of each worker. The pool keeps it, so it does not refer to the pool's handle. */
-class Registry implements Part {
-  readonly #host: PoolParts;
-  readonly #byWorker = new Map<number, Set<SpawnedObject>>();
-  readonly collected: FinalizationRegistry<() => void> = new FinalizationRegistry((end) => end());
-
-  constructor(host: PoolParts) {
-    this.#host = host;
-  }
-
-  /** The worker for a new object, of those that take calls. Undefined: there is none yet, and the first that does so gets it. */
-  place(placement: Placement): number | undefined {
-    if (typeof placement === "object") {
-      const other = objects.get(placement);
-      if (other === undefined) {
-        throw new InvalidArgumentError(
-          'placement must be "spread", "pack" or another object of a worker.',
-        );
-      }
-      if (other.lost !== undefined) throw other.lost;
-      return other.lane.id;
-    }
-    const sign = placement === "pack" ? -1 : 1;
-    const count = (id: number): number => sign * (this.#byWorker.get(id)?.size ?? 0);
-    const { open } = this.#host.dispatcher.lanes;
-    return open.map(({ id }) => id).sort((one, other) => count(one) - count(other))[0];
-  }
-
-  add(id: number, className: string, workerId: number): SpawnedObject | undefined {
-    const lane = this.#host.dispatcher.lanes.byId(workerId);
-    if (lane === undefined) return undefined;
-    const object = { id, className, lane, lost: undefined, released: undefined };
-    const there = this.#byWorker.get(workerId) ?? new Set();
-    this.#byWorker.set(workerId, there.add(object));
-    lane.residents = there.size;
-    return object;
-  }
-
-  delete(object: SpawnedObject): void {
-    const there = this.#byWorker.get(object.lane.id);
-    if (there?.delete(object) !== true) return;
-    object.lane.residents = there.size;
-    if (there.size === 0) this.#byWorker.delete(object.lane.id);
-  }
-
-  onWorkerLost(workerId: number, error: () => WorkerLostError): void {
-    this.#end(workerId, (className) => lostOf(className, error()));
-  }
-
-  /** Later, or if nothing was wrong. */
-  onWorkerExit({ workerId, reason }: WorkerExit): void {
-    this.#end(workerId, (className) => lost(className, `${ENDED}: ${reason}`));
-  }
-
-  #end(workerId: number, errorFor: (className: string) => ObjectLostError): void {
-    const there = this.#byWorker.get(workerId);
-    this.#byWorker.delete(workerId);
-    for (const object of there ?? []) object.lost ??= errorFor(object.className);
-  }
-}
-
-const lost = (className: string, why: string, options?: ErrorOptions): ObjectLostError =>
-  new ObjectLostError(`The object of the class "${className}" is gone: ${why}.`, options);
-
-const lostOf = (className: string, cause: WorkerLostError): ObjectLostError =>
-  lost(className, `${ENDED}: ${cause.reason}`, { cause });
+type Receivers = readonly [resolve: Resolve, reject: Reject];
 
 export class Objects {
   readonly #access: PoolAccess;
   readonly #registry: Registry;
+  readonly #collected = new FinalizationRegistry<() => void>((release) => release());
 
   constructor(access: PoolAccess, registry: Registry) {
     this.#access = access;
@@ -133,86 +66,105 @@ export class Objects {
 
   /** Makes an object, and resolves with its handle. */
   async create(request: SpawnRequest): Promise<object> {
-    const { name: className, args } = request;
+    const { name, args } = request;
     const url = moduleOfSpawn(request, this.#access.spec);
-    const { concurrency, placement } = settingsOfSpawn(request);
+    const workerId = this.#registry.place(settingsOfSpawn(request).placement);
     const id = nextId++;
-    const workerId = this.#registry.place(placement);
     const settings = this.#settings(NO_OPTIONS, workerId);
-    const call = (resolve: Resolve, reject: Reject) =>
-      this.#submit([id, CREATE, url, className, concurrency, ...args], resolve, reject, settings);
-    // Counted before anything else happens to its worker.
-    const [object, created] = await new Promise<[SpawnedObject, Created]>((resolve, reject) => {
-      call((value) => {
-        const created = value as Created;
-        const object = this.#registry.add(id, className, created[0]);
-        if (object === undefined) reject(lost(className, ENDED));
-        else resolve([object, created]);
-      }, (error) => reject(this.#reasonOf(error, className)));
-    });
-    return this.#handle(object, created);
+    const end = this.#registry.begin(workerId);
+    try {
+      const made = await new Promise<readonly [SpawnedObject, Created]>((resolve, reject) => {
+        this.#submit([id, CREATE, url, name, ...args], [(value) => {
+          // It counts before anything else happens to its worker.
+          const created = value as Created;
+          const object = this.#registry.add(id, name, created[0]);
+          if (object === undefined) reject(lost(name, "its worker ended"));
+          else resolve([object, created]);
+        }, reject], settings);
+      });
+      return this.#handle(...made);
+    } catch (error) {
+      // It may be there, and only the answer was not to be sent, or came late.
+      if (workerId !== undefined) this.#submitQuietly([id, RELEASE], settings);
+      throw error instanceof WorkerLostError ? lostWith(name, error) : error;
+    } finally {
+      end();
+    }
   }
 
   #settings(given: GivenCall, workerId: number | undefined, isStream = false): CallSettings {
-    const { options } = this.#access.spec;
-    const own = settingsFor(options, {}, given, isStream);
+    const own = settingsFor(this.#access.spec.options, {}, given, isStream);
     const affinity = workerId === undefined ? undefined : { workerId };
-    const { signal, tickMs } = own;
-    const hasSignal = isStream || signal !== undefined || tickMs !== Infinity;
-    return createSettings({ ...own, retries: 0, hasSignal, affinity });
+    return createSettings({ ...own, retries: 0, affinity });
   }
 
   #submit(
     args: readonly unknown[],
-    resolve: Resolve,
-    reject: Reject,
+    [resolve, reject]: Receivers,
     settings: CallSettings,
   ): PendingCall | undefined {
     const { entry, spec, isKnown } = this.#access;
-    const variant = settings.isStream
-      ? OBJECT_STREAM
-      : settings.hasSignal
-      ? OBJECT_ABORTABLE
-      : OBJECT;
-    const find = () => ({ task: variant * spec.sources.length, settings, runsByName: false });
+    const variant = settings.isStream ? OBJECT_STREAM : OBJECT;
+    const find = () => ({
+      task: variant * (spec.sources.length || 1),
+      settings,
+      runsByName: false,
+    });
     const called = isKnown() ? find().task : { name: "spawn", find };
     return entry.submit(called, args, resolve, reject, settings);
   }
 
-  /** The loss of a worker is that of the object. */
-  #reasonOf(error: unknown, className: string): unknown {
-    return error instanceof WorkerLostError ? lostOf(className, error) : error;
+  #submitQuietly(args: readonly unknown[], settings: CallSettings): void {
+    const ignore = (): void => {};
+    try {
+      this.#submit(args, [ignore, ignore], settings);
+    } catch {
+      // The pool is closed, and so are its workers.
+    }
   }
 
   #handle(object: SpawnedObject, [, methods, generators]: Created): object {
-    const registry = this.#registry;
-    const { spec } = this.#access;
-    const release = (): Promise<void> => this.#release(object);
-    const handle: Record<string | symbol, unknown> = {
-      $get: (name: string) =>
-        this.#call(object, GET, [name], this.#settings(NO_OPTIONS, object.lane.id)),
-      $release: release,
-      [Symbol.asyncDispose]: release,
+    const handle: Record<string | symbol, unknown> = {};
+    const define = (name: string | symbol, value: unknown, enumerable = false): void => {
+      Object.defineProperty(handle, name, {
+        value,
+        enumerable,
+        writable: true,
+        configurable: true,
+      });
     };
     for (const [method, name] of methods.entries()) {
-      handle[name] = this.#method(object, method, generators.includes(name), NO_OPTIONS);
+      const isStream = generators.includes(name);
+      define(name, this.#method(object, method, isStream, NO_OPTIONS, handle), true);
     }
-    for (const name of Reflect.ownKeys(handle)) {
-      // As methods of a class are: inspectors show what remains.
-      Object.defineProperty(handle, name, { enumerable: methods.includes(name as string) });
-    }
+    const settings = this.#settings(NO_OPTIONS, object.lane.id);
+    define("$get", (name: string) => this.#call(object, GET, [name], settings));
+    const release = (): Promise<void> => this.#release(object);
+    define("$release", release);
+    define(Symbol.asyncDispose, release);
     objects.set(handle, object);
-    // What is called then keeps the pool until it is.
-    registry.collected.register(handle, () => {
-      if (object.lost !== undefined || object.released !== undefined) return;
-      if (!hasWarned) spec.runtime.warn(COLLECTED);
-      hasWarned = true;
-      release().catch(() => {}); // nobody is there to hear of it
-    });
+    this.#watch(handle, object);
     return handle;
   }
 
-  #method(object: SpawnedObject, method: number, isStream: boolean, given: GivenCall): unknown {
+  /** Releases the object when its handle and all its methods are collected. What is kept for that keeps the pool until then. */
+  #watch(handle: object, object: SpawnedObject): void {
+    this.#collected.register(handle, () => {
+      if (object.lost !== undefined) return;
+      if (!hasWarned) this.#access.spec.runtime.warn(COLLECTED);
+      hasWarned = true;
+      this.#release(object).catch(() => {}); // nobody is there to hear of it
+    });
+  }
+
+  /** `handle`: is kept by its methods. */
+  #method(
+    object: SpawnedObject,
+    method: number,
+    isStream: boolean,
+    given: GivenCall,
+    handle: object,
+  ): unknown {
     const { core, spec } = this.#access;
     const settings = this.#settings(given, object.lane.id, isStream);
     const change = changeOf(given);
@@ -221,15 +173,17 @@ export class Objects {
       if (sent instanceof Error) return Promise.reject(sent);
       if (!isStream) return this.#call(object, method, sent, settings);
       const submit: MakeCall = (resolve, reject) =>
-        this.#send(object, method, sent, settings, resolve, reject);
+        this.#send(object, method, sent, [resolve, reject], settings);
       return returns.callGenerator!(core, submit);
     };
     return Object.assign(call, {
       with: (options: unknown) => {
         const more = checkCallOptions(options);
-        if (more.affinity !== undefined) throw new InvalidArgumentError(NO_AFFINITY);
-        if (more.retries !== undefined) throw new InvalidArgumentError(NO_RETRIES);
-        return this.#method(object, method, isStream, mergeOptions(given, more));
+        for (const [name, why] of Object.entries(REFUSED)) {
+          if (more[name as keyof GivenCall] === undefined) continue;
+          throw new InvalidArgumentError(`${name} is not for methods of objects: ${why}.`);
+        }
+        return this.#method(object, method, isStream, mergeOptions(given, more), handle);
       },
     });
   }
@@ -241,7 +195,7 @@ export class Objects {
     settings: CallSettings,
   ): Promise<unknown> {
     return new Promise((resolve: Resolve, reject: Reject) => {
-      this.#send(object, operation, args, settings, resolve, reject);
+      this.#send(object, operation, args, [resolve, reject], settings);
     });
   }
 
@@ -249,23 +203,75 @@ export class Objects {
     object: SpawnedObject,
     operation: number,
     args: readonly unknown[],
+    [resolve, reject]: Receivers,
     settings: CallSettings,
-    resolve: Resolve,
-    reject: Reject,
   ): PendingCall | undefined {
-    if (object.lost !== undefined) throw object.lost;
-    const fail: Reject = (error) => reject(this.#reasonOf(error, object.className));
-    return this.#submit([object.id, operation, ...args], resolve, fail, settings);
+    if (object.lost !== undefined) throw object.lost();
+    const { id, className } = object;
+    const over = (): void => {
+      if (--object.calls === 0) object.onIdle?.();
+    };
+    const fail: Reject = (error) =>
+      reject(error instanceof WorkerLostError ? lostWith(className, error) : error);
+    object.calls++;
+    try {
+      const { isStream } = settings;
+      const receivers: Receivers = isStream ? [resolve, fail] : [(value) => {
+        over();
+        resolve(value);
+      }, (error) => {
+        over();
+        fail(error);
+      }];
+      const call = this.#submit([id, operation, ...args], receivers, settings);
+      // A stream ends in its own ways.
+      if (isStream) {
+        if (call === undefined) over();
+        else call.keep().add({ onOver: over });
+      }
+      return call;
+    } catch (error) {
+      over();
+      throw error;
+    }
   }
 
   #release(object: SpawnedObject): Promise<void> {
     if (object.released !== undefined) return object.released;
     if (object.lost !== undefined) return Promise.resolve(); // with its worker
-    const settings = this.#settings(NO_OPTIONS, object.lane.id);
-    object.released = this.#call(object, RELEASE, [], settings).then(() => {}, (error) => {
-      if (!(error instanceof ObjectLostError)) throw error; // otherwise it went with its worker
-    }).finally(() => this.#registry.delete(object));
-    object.lost = lost(object.className, "it was released");
+    object.lost = () => lost(object.className, "it was released");
+    object.released = this.#end(object);
     return object.released;
+  }
+
+  /** Its calls end first. */
+  async #end(object: SpawnedObject): Promise<void> {
+    if (object.calls > 0) await new Promise<void>((resolve) => object.onIdle = resolve);
+    const settings = this.#settings(NO_OPTIONS, object.lane.id);
+    try {
+      for (let isDone = false; !isDone;) isDone = await this.#dispose(object.id, settings);
+    } finally {
+      this.#registry.delete(object);
+    }
+  }
+
+  /** False: the queue of the pool is full. */
+  async #dispose(id: number, settings: CallSettings): Promise<boolean> {
+    try {
+      await new Promise((resolve, reject) => {
+        this.#submit([id, RELEASE], [resolve, reject], settings);
+      });
+    } catch (error) {
+      if (error instanceof QueueFullError) {
+        const { runtime } = this.#access.spec;
+        await new Promise<void>((resolve) => runtime.setTimeout(resolve, AGAIN_MS));
+        return false;
+      }
+      // Otherwise it goes with its worker or with the pool, which dispose of it if they can.
+      const isGone = error instanceof WorkerLostError || error instanceof PoolClosedError ||
+        error instanceof ObjectLostError;
+      if (!isGone) throw error;
+    }
+    return true;
   }
 }

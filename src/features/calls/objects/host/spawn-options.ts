@@ -3,14 +3,7 @@ import { URL } from "../../../../builtins.ts";
 import { moduleUrlOf } from "../../../../api/options/module-url.ts";
 import type { PoolSpec } from "../../../../api/tasks/pool-spec.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
-import {
-  checkInteger,
-  checkKeys,
-  invalid,
-  isRecord,
-  ownOf,
-  show,
-} from "../../../../option-checks.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../../../../option-checks.ts";
 import type { SpawnOptions } from "../object-types.ts";
 
 /** Where an object is to live: a rule, or the handle of another object. */
@@ -25,11 +18,9 @@ export interface SpawnRequest {
 }
 
 export interface SpawnSettings {
-  readonly concurrency: number;
   readonly placement: Placement;
 }
 
-const MAX_CONCURRENCY = 2 ** 20;
 const NO_RECYCLING =
   "pool.spawn is not for pools with recycleAfter, which replaces workers: their objects would be lost.";
 const NO_MODULE =
@@ -37,20 +28,15 @@ const NO_MODULE =
 
 /** The later options win. Throws InvalidArgumentError. */
 export function settingsOfSpawn({ options }: SpawnRequest): SpawnSettings {
-  let settings: SpawnSettings = { concurrency: 1, placement: "spread" };
+  let settings: SpawnSettings = { placement: "spread" };
   for (const given of options) {
     if (!isRecord(given)) throw invalid("spawn.with()", "options", show(given));
-    checkKeys("spawn.with()", given, ["concurrency", "placement"]);
-    const { concurrency = settings.concurrency, placement = settings.placement } = ownOf<
-      SpawnOptions
-    >(given);
+    checkKeys("spawn.with()", given, ["placement"]);
+    const { placement = settings.placement } = ownOf<SpawnOptions>(given);
     if (placement !== "spread" && placement !== "pack" && !isRecord(placement)) {
       throw invalid("placement", '"spread", "pack" or another object', show(placement));
     }
-    settings = {
-      concurrency: checkInteger("concurrency", concurrency, 1, MAX_CONCURRENCY),
-      placement,
-    };
+    settings = { placement };
   }
   return settings;
 }

@@ -1,9 +1,8 @@
 /** The objects that live in this worker: makes them, calls them, and disposes of them. */
-import { Map, Promise, Set } from "../../../../builtins.ts";
+import { Map, Set } from "../../../../builtins.ts";
 import { InvalidArgumentError, ObjectLostError, TaskNotFoundError } from "../../../../errors.ts";
 import { didYouMean } from "../../../../option-checks.ts";
 import { isGeneratorFunction } from "../../../../protocol/generator-functions.ts";
-import { isThenable } from "../../../../protocol/is-thenable.ts";
 import { importModule, LoadFailure } from "../../../../worker/loading/import-module.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 import { CREATE, type Created, GET, RELEASE, RESERVED } from "../operations.ts";
@@ -11,19 +10,10 @@ import { CREATE, type Created, GET, RELEASE, RESERVED } from "../operations.ts";
 type Args = readonly unknown[];
 type Methods = Record<string | symbol, (...args: Args) => unknown>;
 
-/** A call that waits until those before it have ended. */
-type Turn = () => void;
-
 interface Resident {
   readonly value: object;
   /** Names, by number. */
   readonly methods: readonly string[];
-  /** Most calls whose promises have not settled. */
-  readonly concurrency: number;
-  running: number;
-  readonly waiting: Turn[];
-  /** Disposes of it, once no call runs or waits. */
-  end: (() => void) | undefined;
 }
 
 export class Objects {
@@ -36,74 +26,30 @@ export class Objects {
     core.realm.teardowns.push(() => this.#disposeAll());
   }
 
-  /** Runs a call of an object. `signal`: of the call, if it may be aborted. */
-  operate(id: number, operation: number, args: Args, signal: AbortSignal | undefined): unknown {
-    if (operation === CREATE) return this.#create(id, args, signal);
+  /** Runs a call of an object. */
+  operate(id: number, operation: number, args: Args): unknown {
+    if (operation === CREATE) return this.#create(id, args);
+    if (operation === RELEASE) return this.#release(id);
     const resident = this.#residents.get(id);
     if (resident === undefined) throw new ObjectLostError("The object is gone: it was released.");
-    if (operation === GET) return this.#get(resident.value, args[0] as string);
-    if (operation === RELEASE) return this.#release(id, resident);
-    const call = (): unknown => (resident.value as Methods)[resident.methods[operation]!]!(...args);
-    if (resident.running < resident.concurrency && resident.waiting.length === 0) {
-      return this.#run(resident, call);
-    }
-    return new Promise((resolve, reject) => {
-      resident.waiting.push(() => {
-        if (signal?.aborted) return reject(signal.reason as Error); // its caller has its answer
-        try {
-          resolve(this.#run(resident, call));
-        } catch (error) {
-          reject(error as Error);
-        }
-      });
-    });
+    const { value, methods } = resident;
+    if (operation === GET) return getOf(value, args[0] as string);
+    return (value as Methods)[methods[operation]!]!(...args);
   }
 
-  #run(resident: Resident, call: () => unknown): unknown {
-    const result = call();
-    if (!isThenable(result)) return result;
-    resident.running++;
-    const promise = Promise.resolve(result);
-    const over = (): void => {
-      resident.running--;
-      this.#continue(resident);
-    };
-    promise.then(over, over);
-    return promise;
-  }
-
-  /** Runs what waits, as far as it may. */
-  #continue(resident: Resident): void {
-    const { waiting, concurrency } = resident;
-    while (resident.running < concurrency && waiting.length > 0) waiting.shift()!();
-    if (resident.running === 0 && waiting.length === 0) resident.end?.();
-  }
-
-  async #create(
-    id: number,
-    [url, name, concurrency, ...args]: Args,
-    signal: AbortSignal | undefined,
-  ): Promise<Created> {
+  async #create(id: number, [url, name, ...args]: Args): Promise<Created> {
     const Class = await this.#find(url as string, name as string);
-    signal?.throwIfAborted();
     const value = new Class(...args);
-    const { open } = value as { readonly open?: unknown };
-    try {
-      if (typeof open === "function") await (open as () => unknown).call(value);
-      signal?.throwIfAborted();
-    } catch (error) {
-      await dispose(value);
-      throw error;
+    if (isOpener(value)) {
+      try {
+        await value.open();
+      } catch (error) {
+        await dispose(value).catch(() => {}); // it was never open
+        throw error;
+      }
     }
     const methods = methodsOf(value);
-    this.#residents.set(id, {
-      value,
-      methods,
-      concurrency: concurrency as number,
-      running: 0,
-      waiting: [],
-      end: undefined,
-    });
+    this.#residents.set(id, { value, methods });
     const generators = methods.filter((each) => isGeneratorFunction((value as Methods)[each]));
     return [this.#core.start.workerId, methods, generators];
   }
@@ -124,27 +70,35 @@ export class Objects {
     }
   }
 
-  #get(value: object, name: string): unknown {
-    if (name in value) return (value as Record<string, unknown>)[name];
-    throw new InvalidArgumentError(`The object has no property "${name}".`);
-  }
-
-  #release(id: number, resident: Resident): Promise<void> {
-    return new Promise((resolve) => {
-      resident.end = () => {
-        this.#residents.delete(id);
-        resolve(dispose(resident.value));
-      };
-      this.#continue(resident);
-    });
+  async #release(id: number): Promise<void> {
+    const resident = this.#residents.get(id);
+    this.#residents.delete(id);
+    if (resident !== undefined) await dispose(resident.value);
   }
 
   /** The last first. */
   async #disposeAll(): Promise<void> {
     const residents = [...this.#residents.values()].reverse();
     this.#residents.clear();
-    for (const { value } of residents) await dispose(value);
+    for (const { value } of residents) {
+      await dispose(value).catch((error) =>
+        this.#core.runtime.macrotask(() => {
+          throw error; // as that of a teardown hook, and the others are disposed of
+        })
+      );
+    }
   }
+}
+
+/** Whether it has a method `open` without parameters. */
+function isOpener(value: object): value is { open(): unknown } {
+  const { open } = value as { readonly open?: unknown };
+  return typeof open === "function" && open.length === 0;
+}
+
+function getOf(value: object, name: string): unknown {
+  if (name in value) return (value as Record<string, unknown>)[name];
+  throw new InvalidArgumentError(`The object has no property "${name}".`);
 }
 
 /** Calls what a class has to end its objects. */
@@ -169,5 +123,6 @@ function methodsOf(value: object): readonly string[] {
       if (typeof property.value === "function" && !RESERVED.has(name)) found.add(name);
     }
   }
+  if (isOpener(value)) found.delete("open");
   return [...found];
 }

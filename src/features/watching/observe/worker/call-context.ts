@@ -7,6 +7,7 @@ import { InvalidArgumentError } from "../../../../errors.ts";
 import type { WorkerRuntime } from "../../../../runtimes/runtime.ts";
 import { importModule, type ImportRuntime } from "../../../../worker/loading/import-module.ts";
 import { seams } from "../../../../worker/feature.ts";
+import { OBJECT } from "../../../../protocol/task-variants.ts";
 import type { TaskCall, TaskWrap } from "../../../../worker/task.ts";
 
 /** The `run` that a context module exports. */
@@ -53,7 +54,8 @@ export class CallContext implements TaskWrap {
 
   /** The code of a generator keeps the asynchronous context of its call. */
   run({ task: { index, isStream }, context }: TaskCall, f: () => unknown): unknown {
-    const name = this.#names[index % this.#names.length]!;
+    const { length } = this.#names;
+    const name = index < OBJECT * length ? this.#names[index % length]! : "spawn";
     const run = this.#run;
     const bind = () => this.#runtime.bindContext();
     return run(context, isStream ? () => seams.results!.bind(f(), bind) : f, { task: name });
