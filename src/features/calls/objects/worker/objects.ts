@@ -76,17 +76,13 @@ export class Objects {
     if (resident !== undefined) await dispose(resident.value);
   }
 
-  /** The last first. */
+  /** The last first. Rejects with the first error, after all. */
   async #disposeAll(): Promise<void> {
     const residents = [...this.#residents.values()].reverse();
     this.#residents.clear();
-    for (const { value } of residents) {
-      await dispose(value).catch((error) =>
-        this.#core.runtime.macrotask(() => {
-          throw error; // as that of a teardown hook, and the others are disposed of
-        })
-      );
-    }
+    const errors: unknown[] = [];
+    for (const { value } of residents) await dispose(value).catch((error) => errors.push(error));
+    if (errors.length > 0) throw errors[0];
   }
 }
 
