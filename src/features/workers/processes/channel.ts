@@ -1,5 +1,6 @@
 /** One end of the pipe between a host and a worker that is a process: messages and the payload port on one stream, in order. */
 import { ProtocolError } from "../../../errors.ts";
+import { align8Large } from "../../../memory/align.ts";
 import type { PayloadPort, Runtime } from "../../../runtimes/runtime.ts";
 import type { ChildPipe } from "../../../runtimes/processes/types.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
@@ -112,7 +113,7 @@ export class Channel {
 
 /** Decoders read shared memory. */
 function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
-  const buffer = new SharedArrayBuffer(Math.ceil(bytes.length / 8) * 8);
+  const buffer = new SharedArrayBuffer(align8Large(bytes.length));
   new Uint8Array(buffer).set(bytes);
   return buffer;
 }

@@ -14,6 +14,7 @@
  * All numbers are little-endian. A frame of the other side is checked before anything in it is used.
  */
 import { DataCloneError, ProtocolError } from "../../../errors.ts";
+import { align8Large } from "../../../memory/align.ts";
 import type { MirrorMessage } from "../mirror/mirror-message.ts";
 
 export const MIRROR = 1;
@@ -29,21 +30,19 @@ const FILE_FRAME_BYTES = 24;
 export const MAX_FRAME_BYTES: number = 2 ** 31 - 8;
 const NONE = -1;
 
-const align8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
-
 /** A frame of bytes, in two parts. */
 export function bytesFrame(kind: number, bytes: Uint8Array): readonly Uint8Array[] {
   const { length } = bytes;
   const header = new Uint8Array(HEADER_BYTES + 8);
   const view = new DataView(header.buffer);
-  const size = HEADER_BYTES + 8 + align8(length);
+  const size = HEADER_BYTES + 8 + align8Large(length);
   if (size > MAX_FRAME_BYTES) {
     throw new DataCloneError(`${length} bytes are more than one message to another program holds.`);
   }
   view.setUint32(0, size, true);
   view.setUint32(4, kind, true);
   view.setFloat64(8, length, true);
-  const rest = align8(length) - length;
+  const rest = align8Large(length) - length;
   return rest === 0 ? [header, bytes] : [header, bytes, new Uint8Array(rest)];
 }
 
@@ -115,7 +114,7 @@ export function readMirror(frame: ArrayBuffer): MirrorMessage {
 export function readBytes(frame: ArrayBufferLike): Uint8Array {
   const length = new DataView(frame).getFloat64(HEADER_BYTES, true);
   const start = HEADER_BYTES + 8;
-  if (!Number.isInteger(length) || length < 0 || start + align8(length) !== frame.byteLength) {
+  if (!Number.isInteger(length) || length < 0 || start + align8Large(length) !== frame.byteLength) {
     throw new ProtocolError(`A frame of ${frame.byteLength} bytes claims ${length}.`);
   }
   return new Uint8Array(frame, start, length);

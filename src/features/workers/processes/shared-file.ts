@@ -1,5 +1,5 @@
 /**
- * What is in the file that a host and its worker process share (`runtimes/processes/shared-file.ts`).
+ * The contents of the file that a host and its worker process share (`runtimes/processes/shared-file.ts`).
  *
  *   byte
  *   0      BEGUN       the end of the record that the child has begun last, or -1 (i32; the child writes it)
@@ -11,6 +11,7 @@
  * written are checked before they are used.
  */
 import { ProtocolError } from "../../../errors.ts";
+import { align8Large } from "../../../memory/align.ts";
 import type { SharedFile } from "../../../runtimes/processes/types.ts";
 
 const BEGUN = 0;
@@ -44,8 +45,6 @@ export function begunWriter(file: SharedFile): ((position: number) => void) | un
   return file.writeWord(BEGUN, 0) ? (position) => void file.writeWord(BEGUN, position) : undefined;
 }
 
-const align8 = (bytes: number): number => Math.ceil(bytes / 8) * 8;
-
 /** The end of one side for large values. Positions in an area count up and wrap, as those of rings. */
 export class LargeValues {
   readonly #file: SharedFile;
@@ -66,7 +65,7 @@ export class LargeValues {
 
   /** Copies the bytes into the file, and returns their position. Undefined: there is no room now. */
   write(bytes: Uint8Array): number | undefined {
-    const needed = align8(bytes.length);
+    const needed = align8Large(bytes.length);
     // A child may be unable to open it, and has written a word as soon as it could.
     this.#isShared ||= readBegun(this.#file) !== undefined;
     if (needed > AREA_BYTES || !this.#isShared) return undefined;
@@ -90,7 +89,7 @@ export class LargeValues {
    * cannot be: values follow each other, or begin a further round.
    */
   announce(position: number, bytes: number): () => SharedArrayBuffer {
-    const needed = align8(bytes);
+    const needed = align8Large(bytes);
     const round = (this.#announced + AREA_BYTES - 1) & ~(AREA_BYTES - 1);
     const isPossible = Number.isInteger(bytes) && bytes >= 0 &&
       (position === this.#announced || position === round) &&

@@ -14,12 +14,17 @@ import {
   readFileFrame,
   readMirror,
 } from "../../../../src/features/workers/processes/frames.ts";
-import { CHILD, HOST } from "../../../../src/features/workers/processes/shared-file.ts";
+import {
+  AREA_BYTES,
+  CHILD,
+  HOST,
+  LARGE_BYTES,
+} from "../../../../src/features/workers/processes/shared-file.ts";
 import { ProcessWorker } from "../../../../src/features/workers/processes/host/process-worker.ts";
 import { laneBytes, REQUEST_RING, responseRing } from "../../../../src/lane/layout.ts";
 import { HostMirror } from "../../../../src/features/workers/mirror/host/host-mirror.ts";
 import { SpscRing } from "../../../../src/ring/spsc-ring.ts";
-import type { ChildProcess } from "../../../../src/runtimes/processes/types.ts";
+import type { ChildProcess, SharedFile } from "../../../../src/runtimes/processes/types.ts";
 import { hostRuntime } from "../../../../src/runtimes/host.ts";
 import { createRandom } from "../../../support/random.ts";
 
@@ -195,4 +200,50 @@ test("messages arrive as they were posted, with copies of shared memory", async 
   );
   expect(receiver.port.receive()).toMatchObject({ message: { request: 1 } });
   expect(receiver.port.receive()).toBe(undefined);
+});
+
+test("large payloads are told of in a frame, and are read when they are taken", async () => {
+  let listener: (bytes: Uint8Array) => void = () => {};
+  let written = 0;
+  const memory = new Uint8Array(4096 + 2 * AREA_BYTES);
+  const words = new Int32Array(memory.buffer);
+  const file: SharedFile = {
+    readWord: (index) => words[index],
+    writeWord: (index, word) => Number.isInteger(words[index] = word),
+    write: (bytes, position) => {
+      memory.set(bytes, position);
+      return true;
+    },
+    read: (into, position) => {
+      into.set(memory.subarray(position, position + into.length));
+      return true;
+    },
+  };
+  const write = (chunks: readonly Uint8Array[]): void => {
+    const bytes = concat(chunks);
+    written += bytes.length;
+    listener(bytes);
+  };
+  const onData = (take: (bytes: Uint8Array) => void): void => void (listener = take);
+  const shared = { file, isFileMemory: true };
+  const sender = new Channel({ write, onData: () => {}, ...shared }, HOST, hostRuntime, () => {});
+  const receiver = new Channel(
+    { write: () => {}, onData, ...shared },
+    CHILD,
+    hostRuntime,
+    () => {},
+  );
+  for (const value of [1, 2]) {
+    sender.port.post([new SharedArrayBuffer(LARGE_BYTES)], [], LARGE_BYTES - value); // below the limit
+    const buffer = new SharedArrayBuffer(3 * LARGE_BYTES);
+    new Uint8Array(buffer).fill(value);
+    sender.port.post([buffer], [], buffer.byteLength);
+  }
+  await Promise.resolve();
+  expect(written).toBeLessThan(3 * LARGE_BYTES); // the two small ones, and frames
+  for (const value of [1, 2]) {
+    receiver.port.receive();
+    const [buffer] = receiver.port.receive()!.message as [SharedArrayBuffer];
+    expect(new Uint8Array(buffer)).toEqual(new Uint8Array(3 * LARGE_BYTES).fill(value));
+  }
 });

@@ -11,7 +11,7 @@ export interface SpawnedObject {
   readonly id: number;
   readonly className: string;
   readonly lane: Lane;
-  /** Makes the error of further calls. An error that were kept would keep the handle, by its stack (V8). */
+  /** Makes the error of further calls. An error that is kept would keep the handle, by its stack (V8). */
   lost: (() => ObjectLostError) | undefined;
   /** Calls that are not settled. */
   calls: number;
@@ -66,7 +66,9 @@ export class Registry implements Part {
   begin(workerId: number | undefined): () => void {
     if (workerId === undefined) return () => {};
     const add = (count: number): void => {
-      this.#underWay.set(workerId, (this.#underWay.get(workerId) ?? 0) + count);
+      const sum = (this.#underWay.get(workerId) ?? 0) + count;
+      if (sum > 0) this.#underWay.set(workerId, sum);
+      else this.#underWay.delete(workerId);
       this.#count(workerId);
     };
     add(1);
@@ -113,7 +115,6 @@ export class Registry implements Part {
   /** Later, or if nothing was wrong. */
   onWorkerExit({ workerId, reason }: WorkerExit): void {
     this.#end(workerId, (className) => lost(className, `${ENDED}: ${reason}`));
-    this.#underWay.delete(workerId);
   }
 
   #end(workerId: number, errorFor: (className: string) => ObjectLostError): void {
