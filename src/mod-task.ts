@@ -62,6 +62,7 @@ export {
   type NestedCall,
   type NestedSyncCall,
 } from "./features/calls/requests/task/current-pool.ts";
+export type { Remote } from "./features/calls/objects/object-types.ts";
 export type { Callback } from "./features/calls/requests/callback-of-host.ts";
 export {
   type AnyHostFunctions,

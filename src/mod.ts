@@ -55,6 +55,7 @@ export type {
   WorkerOptions,
 } from "./api/options/pool-options.ts";
 export { callback } from "./features/calls/requests/callback-of-host.ts";
+export { type Listener, listener } from "./features/calls/requests/listener-of-host.ts";
 export type { HostOptions } from "./features/calls/requests/host/host-options.ts";
 export type { InlinerLimits } from "./features/workers/inline/host/inline-executor.ts";
 export type { ProcessPoolOptions } from "./features/workers/processes/host/process-options.ts";
@@ -108,6 +109,8 @@ export type { BroadcastOptions, CallOptions } from "./api/options/call-option-ty
 export type { ScopeOptions } from "./features/calls/scopes/scope-options.ts";
 export type {
   OfHandle,
+  Remote,
+  RestartOptions,
   Spawn,
   SpawnClasses,
   Spawned,

@@ -49,7 +49,7 @@
  *                                 (kinds/text.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts
  *   STREAM       index            kind = 1: a ReadableStream; the items of this stream of the call come by messages;
- *                                 kind = 2: a function, this callback of the call
+ *                                 kind = 2: a function, this callback of the call; 3, 4: a listener, an object of a worker, by number
  *   HANDLE       –                values: kind, SHARED: an object of heddle/shared (realm/handles.ts)
  *   PENDING      –                –   an argument that was not known yet: its value comes behind all others
  *

@@ -1,7 +1,8 @@
 /** Which parts of the conformance suite run in a browser. */
 const BOTH: readonly string[] =
-  ("abort broadcast calls errors hard-timeout host-functions map nested-work payloads promise-arguments retries scopes " +
-    "shutdown streams structs structured-clone timeout transfer with worker-death").split(" ");
+  ("abort broadcast calls errors hard-timeout host-functions map nested-work objects objects-together payloads " +
+    "promise-arguments retries scopes shutdown streams structs structured-clone timeout transfer with worker-death")
+    .split(" ");
 
 /** What depends on the transport less. Other files ask for what the host does by itself, the same code as elsewhere. */
 const SHARED: readonly string[] =
@@ -33,6 +34,7 @@ const LEFT_OUT_OF_MESSAGES: readonly (readonly [name: string, reason: string])[]
   ["a synchronous task sees the abort immediately, and the caller does not wait for it", POLLED],
   ["keeps its reason, or has an AbortError; later aborts change nothing", POLLED],
   ["does not reject calls whose response arrived while the host was busy", BUSY],
+  ["an object in a worker > does not count as a call of a task", "metrics need shared memory"],
   ["results that wait for space are detached from their task", BUSY],
 ];
 
@@ -69,6 +71,7 @@ const LEFT_OUT: readonly (readonly [name: string, reason: string])[] = [
     "process.exit in a task rejects the worker's calls, and a replacement takes the next call",
     CODES,
   ],
+  ['in workers of other kinds: {"workers":"processes"}', "a browser has no processes"],
   ["the event of its end has the error", CODES],
   ["the pool replaces an idle worker that exits", CODES],
   ["that the worker's own code handles are not reported", CODES],

@@ -15,6 +15,10 @@ const outputs: Readonly<Record<string, string>> = {
   "hello": "Hello,world!",
   "module-of-tasks": "6.5[intime,toolate]true",
   "sqlite": "[[Emma,Persuasion],[Dracula]]",
+  "database": "[Emma,Persuasion]Dracula,byStokerEmma,byAustenPersuasion,byAusten3booksadded",
+  "language-service":
+    "[Argumentoftypestringisnotassignabletoparameteroftypenumber.][]consttotal:numberconsttotal:string",
+  "classifier": "cat:22dog:17bird:1inbatches",
   "broadcast": "[1,1]20[2,2]Set(1){30}",
   "csv-rows": "Bergen:3300033Oslo:6599967200000rowsOslosoldfor91",
   "progress-bar": "10%20%30%40%50%60%70%80%90%100%3.14159",

@@ -312,7 +312,8 @@ const dispatch: Room = {
     },
     {
       file: "features/workers/stealing/work-stealing.ts",
-      from: 'return affinity === undefined || "isNested" in affinity;',
+      from:
+        'return affinity === undefined || ("isNested" in affinity && !("workerId" in affinity));',
       to: "return affinity !== null;",
       fault: "calls with a key are stolen",
     },
@@ -974,6 +975,91 @@ const processes: Room = {
   ],
 };
 
+const objects: Room = {
+  tests: [...conformance("objects", "objects-together")],
+  mutants: [
+    {
+      file: "features/calls/objects/host/objects.ts",
+      from: "if (object.calls > 0) await new Promise<void>((resolve) => object.onIdle = resolve);",
+      to: "",
+      fault: "an object is disposed of before its calls end",
+    },
+    {
+      file: "features/calls/objects/host/objects.ts",
+      from: "const id = waits ? remade : object.id;",
+      to: "const id = object.id;",
+      fault: "calls do not wait until their object is made again",
+    },
+    {
+      file: "features/calls/objects/host/objects.ts",
+      from: "if (error instanceof QueueFullError) {",
+      to: "if (error === null) {",
+      fault: "an object is not disposed of if the queue is full",
+    },
+    {
+      file: "features/calls/objects/host/registry.ts",
+      from: "object.lost ??= () => errorFor(object.className);",
+      to: "",
+      fault: "calls of a lost object are sent",
+    },
+    {
+      file: "features/calls/objects/host/registry.ts",
+      from: "if (lane !== undefined) lane.residents = this.#countOf(workerId);",
+      to: "",
+      fault: "a worker with objects is closed when it is idle",
+    },
+    {
+      file: "features/calls/objects/host/restarts.ts",
+      from: "times = times.filter((ms) => nowMs - ms < withinMs);",
+      to: "times = [];",
+      fault: "an object is made again for ever",
+    },
+    {
+      file: "features/calls/objects/host/restarts.ts",
+      from: "await replay?.(handle);",
+      to: "void replay?.(handle);",
+      fault: "calls do not wait for the replay",
+    },
+    {
+      file: "features/calls/objects/worker/objects.ts",
+      from: "await dispose(value).catch(() => {}); // it was never open",
+      to: "",
+      fault: "an object that could not be opened is not disposed of",
+    },
+    {
+      file: "features/calls/keys/pinned-calls.ts",
+      from: "return affinity.isNested === true ? FIRST_NESTED - workerId : workerId;",
+      to: "return workerId;",
+      fault: "calls between objects wait behind those that wait for them",
+    },
+    {
+      file: "features/workers/stealing/work-stealing.ts",
+      from:
+        'return affinity === undefined || ("isNested" in affinity && !("workerId" in affinity));',
+      to: 'return affinity === undefined || "isNested" in affinity;',
+      fault: "calls between objects are stolen",
+    },
+    {
+      file: "features/calls/requests/callback-value.ts",
+      from: "encoder.seen.dropLast();",
+      to: "",
+      fault: "a handle that is an argument twice is damaged",
+    },
+    {
+      file: "features/calls/requests/references.ts",
+      from: "for (const references of this.#holders) references.delete(this.number);",
+      to: "",
+      fault: "a listener is called after its end",
+    },
+    {
+      file: "features/calls/requests/worker/references.ts",
+      from: "this.#known.set(number, new WeakRef(value));",
+      to: "",
+      fault: "a listener that arrives again is another function",
+    },
+  ],
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   ring,
   parking,
@@ -988,4 +1074,5 @@ export const rooms: Readonly<Record<string, Room>> = {
   requests,
   early,
   processes,
+  objects,
 };

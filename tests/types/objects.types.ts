@@ -1,5 +1,14 @@
 /** Types of objects in workers. Compiled, not run. */
-import { createPool, type ResultStream, type Spawned, type SpawnOptions } from "../../src/mod.ts";
+import {
+  createPool,
+  type Listener,
+  listener,
+  type Pool,
+  type Remote,
+  type ResultStream,
+  type Spawned,
+  type SpawnOptions,
+} from "../../src/mod.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true
   : false;
@@ -67,4 +76,40 @@ export async function objects(): Promise<void> {
   await engine.query(5);
   // @ts-expect-error -- no such placement
   pool.spawn.with({ placement: "near" });
+}
+
+declare const addTo: (engine: Remote<Engine>, text: string) => string[];
+declare const withAll: (all: readonly { readonly engine: Remote<Engine> }[]) => void;
+declare const tasks: Pool<{ addTo: typeof addTo; withAll: typeof withAll }>;
+declare const remote: Remote<Engine>;
+
+export async function arguments_(): Promise<void> {
+  const engine = await pool.spawn.with({
+    restart: { max: 1, withinMs: 5, replay: (made: Spawned<Engine>) => made.query("a") },
+  }).Engine("data.db");
+  const found = tasks.call.addTo(engine, "a");
+  same<typeof found, Promise<string[]>>(true);
+  await tasks.call.withAll([{ engine }]);
+  const generation = engine.$generation;
+  same<typeof generation, number>(true);
+  const rows = remote.query("a");
+  same<typeof rows, Promise<string[]>>(true);
+  const later = remote.later();
+  same<typeof later, Promise<number>>(true);
+  const path = remote.$get("path");
+  same<typeof path, Promise<string>>(true);
+  const on = listener((row: string) => row.length);
+  same<typeof on, Listener<(row: string) => number>>(true);
+  const heard: Promise<number> = on("a");
+  void heard;
+  // @ts-expect-error -- no handle
+  await tasks.call.addTo({ query: () => [] }, "a");
+  // @ts-expect-error -- a generator
+  remote.rows();
+  // @ts-expect-error -- is called by heddle
+  await remote.open();
+  // @ts-expect-error -- of those who have made it
+  await remote.$release();
+  // @ts-expect-error -- no such limit
+  pool.spawn.with({ restart: { often: 1 } });
 }

@@ -2,6 +2,7 @@
 import type { Borrowed } from "../../features/values/rare/borrow.ts";
 import type { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import type { HANDLE } from "../../realm/handles.ts";
+import type { AnyRemote } from "../../features/calls/objects/object-types.ts";
 import type { AnyCallbackType } from "../../features/calls/requests/callback-of-host.ts";
 import type { BroadcastOptions, CallOptions } from "../options/call-option-types.ts";
 import type { AnyFunction, ImportedTask, Task, TaskMap } from "../tasks/task-types.ts";
@@ -261,6 +262,7 @@ type CloneableObject =
   | ArrayBufferView
   | Borrowed
   | AnyCallbackType
+  | AnyRemote
   | { readonly [HANDLE]: unknown } // of heddle/shared
   | { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer> } // Blob, File
   | { readonly type: string; export(): unknown; equals(other: never): boolean }; // KeyObject

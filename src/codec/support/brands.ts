@@ -10,6 +10,7 @@ export type Brand =
   | ((...args: unknown[]) => unknown)
   | "envelope"
   | "borrow"
+  | "reference"
   | "stream";
 
 const KEY = Symbol.for("heddle.brands");

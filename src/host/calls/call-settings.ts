@@ -1,15 +1,15 @@
 /** Options of a call beyond its arguments. Calls with equal options share one object. */
-import type { AnyCallback } from "../../features/calls/requests/callback-value.ts";
+import type { SentCallbacks } from "../../features/calls/requests/callback-value.ts";
 import type { AnyIterator } from "../../features/calls/streams/stream-producer.ts";
 import type { CallerContext } from "./caller-context.ts";
 
 /**
- * The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker; or the mark of a nested call,
- * which any worker may run.
+ * The key of a call, with its slot once it is computed (`key-slots.ts`); or the id of a worker, which may change while the call waits
+ * for promises; or the mark of a nested call, which any worker may run if there is no other.
  */
 export type Affinity =
   | { readonly key: string | number; slot?: number }
-  | { readonly workerId: number }
+  | { readonly workerId: number; readonly isNested?: true }
   | { readonly isNested: true };
 
 /** A call as those see it who follow its run. */
@@ -65,8 +65,8 @@ export interface CallSettings {
   readonly isBlocking: boolean;
   /** Follows the call, for a scope. */
   readonly run: RunWatch | undefined;
-  /** The functions among its arguments that its task may call, by their numbers. */
-  readonly callbacks: readonly AnyCallback[] | undefined;
+  /** What its task may call of its arguments. */
+  readonly callbacks: SentCallbacks | undefined;
   /** Whether functions of the host may be called by its task, and run in the context of its caller. */
   readonly asksHost: boolean;
   /** That context, if it is not that in which the call is made. */

@@ -3,7 +3,7 @@
  * for each worker, so that they delay no other call, and are never stolen.
  *
  * Nested calls wait here too, in a list of their own: no other call may delay them, nor the limits of lanes, since the calls
- * that await them fill those.
+ * that await them fill those. The same holds for those of a certain worker.
  *
  * A key is hashed to one of `KEY_SLOTS` slots, and a slot gets the worker with the fewest slots when it is first used, also
  * one that is starting: those of the first calls would all be of the worker that is ready first. So the memory for keys is
@@ -20,12 +20,14 @@ import { KEY_SLOTS, slotOf } from "./key-slots.ts";
 import type { PinnedQueue, PinnedQueueOptions } from "../../../host/dispatch/queue/pinned-queue.ts";
 
 const NO_LANE = -1;
-/** Nested calls, in the place of the id of a lane. */
+/** Nested calls of any worker, in the place of the id of a lane. */
 const NESTED = -2;
+/** Nested calls of the worker `id`: at `FIRST_NESTED - id`. */
+const FIRST_NESTED = -3;
 
 export class PinnedCalls implements PinnedQueue {
   readonly #options: PinnedQueueOptions;
-  /** By lane id, also of workers that are starting. Calls with a key wait under NO_LANE until their lane is open. */
+  /** By lane id, also of workers that are starting, or by the above. Calls with a key wait under NO_LANE until their lane is open. */
   readonly #waiting = new Map<number, QueuedCall[]>();
   /** The lane id of each slot. */
   readonly #slots = new Int32Array(KEY_SLOTS).fill(NO_LANE);
@@ -50,13 +52,13 @@ export class PinnedCalls implements PinnedQueue {
   get isSendable(): boolean {
     const hasOpen = this.#options.lanes.open.length > 0;
     for (const id of this.#waiting.keys()) {
-      if (id === NESTED ? hasOpen : this.#laneById(id) !== undefined) return true;
+      if (id === NESTED ? hasOpen : this.#laneById(laneIdOf(id)) !== undefined) return true;
     }
     return false;
   }
 
   laneNow(affinity: Affinity): Lane | undefined {
-    if ("isNested" in affinity) return undefined;
+    if (isNested(affinity)) return undefined;
     const id = this.#idOf(affinity);
     const lane = this.#options.lanes.byId(id);
     const isFree = lane?.phase === "open" && !this.#waiting.has(id) &&
@@ -65,10 +67,11 @@ export class PinnedCalls implements PinnedQueue {
   }
 
   #idOf(affinity: Affinity): number {
-    if ("isNested" in affinity) return NESTED;
-    return "workerId" in affinity
-      ? affinity.workerId
-      : this.#laneOf(affinity.slot ??= slotOf(affinity.key));
+    if ("workerId" in affinity) {
+      const { workerId } = affinity;
+      return affinity.isNested === true ? FIRST_NESTED - workerId : workerId;
+    }
+    return "isNested" in affinity ? NESTED : this.#laneOf(affinity.slot ??= slotOf(affinity.key));
   }
 
   /** Adds a call whose settings have an affinity. */
@@ -76,8 +79,13 @@ export class PinnedCalls implements PinnedQueue {
     const affinity = call.settings.affinity!;
     const id = this.#idOf(affinity);
     // It may have ended while promises among the arguments were awaited.
-    const isGone = "workerId" in affinity && !this.#options.workerIds().includes(id);
-    if (isGone) return this.#refuse(call, id, "it takes no calls any more");
+    if ("workerId" in affinity) {
+      const { workerId } = affinity;
+      const isThere = affinity.isNested === true
+        ? this.#endsCalls(workerId) !== undefined
+        : this.#options.workerIds().includes(workerId);
+      if (!isThere) return this.#refuse(call, workerId, "it takes no calls any more");
+    }
     const calls = this.#waiting.get(id);
     if (calls === undefined) this.#waiting.set(id, [queued]);
     else if (id !== NESTED) calls.push(queued);
@@ -105,8 +113,8 @@ export class PinnedCalls implements PinnedQueue {
     { settings: { affinity } }: PendingCall,
     isOnly = false,
   ): boolean {
+    if (affinity !== undefined && "workerId" in affinity) return affinity.workerId === id;
     if (affinity === undefined || "isNested" in affinity) return !isOnly;
-    if ("workerId" in affinity) return affinity.workerId === id;
     return affinity.slot !== undefined && this.#slots[affinity.slot] === id;
   }
 
@@ -114,12 +122,9 @@ export class PinnedCalls implements PinnedQueue {
   flush(): boolean {
     let hasSent = false;
     for (const [id, calls] of this.#waiting) {
-      const lane = id === NESTED ? undefined : this.#laneById(id);
-      const sent = id === NESTED
+      const sent = id <= NESTED
         ? this.#flushNested(calls)
-        : lane === undefined
-        ? 0
-        : this.#flushTo(lane, calls);
+        : this.#flushTo(this.#laneById(id), calls);
       if (sent > 0) calls.splice(0, sent);
       if (calls.length === 0) this.#waiting.delete(id);
       hasSent ||= sent > 0;
@@ -133,7 +138,8 @@ export class PinnedCalls implements PinnedQueue {
       if (this.#slots[slot] === laneId) this.#slots[slot] = NO_LANE;
     }
     this.onOpened(); // those that waited for this lane to open get another
-    for (const queued of this.#take(laneId)) {
+    const nested = this.#endsCalls(laneId) ? [] : this.#take(FIRST_NESTED - laneId);
+    for (const queued of [...this.#take(laneId), ...nested]) {
       const call = this.#callOf(queued);
       if (call === undefined) continue;
       if ("key" in call.settings.affinity!) this.add(queued, call);
@@ -166,7 +172,8 @@ export class PinnedCalls implements PinnedQueue {
   }
 
   /** How many of `calls`, from the first, were sent or are settled. */
-  #flushTo(lane: Lane, calls: readonly QueuedCall[]): number {
+  #flushTo(lane: Lane | undefined, calls: readonly QueuedCall[]): number {
+    if (lane === undefined) return 0;
     const { placement, sender, taskTimings } = this.#options;
     let sent = 0;
     for (const queued of calls) {
@@ -184,15 +191,20 @@ export class PinnedCalls implements PinnedQueue {
   #flushNested(calls: readonly QueuedCall[]): number {
     let sent = 0;
     for (const queued of calls) {
-      if (this.#callOf(queued) !== undefined && !this.#sendNested(queued)) break;
+      const call = this.#callOf(queued);
+      if (call !== undefined && !this.#sendNested(queued, call.settings.affinity!)) break;
       sent++;
     }
     return sent;
   }
 
-  #sendNested(queued: QueuedCall): boolean {
+  #sendNested(queued: QueuedCall, affinity: Affinity): boolean {
     const { lanes, placement, sender, taskTimings } = this.#options;
     const load = taskTimings.loadOf(queued.task);
+    if ("workerId" in affinity) {
+      const lane = this.#endsCalls(affinity.workerId);
+      return lane !== undefined && !lane.isBlocked && sender.sendSnapshot(lane, queued, load);
+    }
     // Other balancers may be functions of the program.
     const picked = placement.maySteal ? placement.pick(lanes.open, load) : undefined;
     if (picked !== undefined && sender.sendSnapshot(picked, queued, load)) return true;
@@ -214,6 +226,12 @@ export class PinnedCalls implements PinnedQueue {
     return lane !== undefined && takesCalls(lane) ? lane : undefined;
   }
 
+  /** The same, or one that gets no others: what its calls wait for. */
+  #endsCalls(id: number): Lane | undefined {
+    const lane = this.#options.lanes.byId(id);
+    return lane?.phase === "draining" ? lane : this.#laneById(id);
+  }
+
   #take(laneId: number): readonly QueuedCall[] {
     const calls = this.#waiting.get(laneId) ?? [];
     this.#waiting.delete(laneId);
@@ -233,6 +251,15 @@ export class PinnedCalls implements PinnedQueue {
     const id = this.#slots[slot]!;
     return this.#options.lanes.open.some((lane) => lane.id === id) ? id : NO_LANE;
   }
+}
+
+function isNested(affinity: Affinity): boolean {
+  return "isNested" in affinity && affinity.isNested === true;
+}
+
+/** The lane of a key of `#waiting`. */
+function laneIdOf(key: number): number {
+  return key <= FIRST_NESTED ? FIRST_NESTED - key : key;
 }
 
 function fewestSlots(ids: readonly number[], slots: Int32Array): number | undefined {

@@ -4,7 +4,7 @@ import { createSpawn } from "./host/spawn.ts";
 
 export const objects: HostFeature = {
   name: "objects",
-  needs: ["keys", "streams", "limits"],
+  needs: ["keys", "streams", "limits", "requests"],
 
   members: { spawn: (access) => access.keep("spawn", () => createSpawn(access)) },
 };

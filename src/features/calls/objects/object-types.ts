@@ -1,6 +1,29 @@
 /** The types of `pool.spawn`. Types only. */
 import type { AnyFunction } from "../../../api/tasks/task-types.ts";
-import type { Call, CallArguments } from "../../../api/calls/call-types.ts";
+import type { Call, CallArguments, IsGenerator } from "../../../api/calls/call-types.ts";
+
+/** How an object is made again when its worker dies. */
+export interface RestartOptions {
+  /**
+   * How often within `withinMs`; then it stays lost.
+   *
+   * @default 5
+   */
+  readonly max?: number;
+  /**
+   * In milliseconds.
+   *
+   * @default 10_000
+   */
+  readonly withinMs?: number;
+  /**
+   * Called with a handle of the new object. Calls that are made meanwhile wait for what it returns. If it fails, the object stays lost.
+   *
+   * @default none
+   */
+  // deno-lint-ignore no-explicit-any -- of the class that is spawned
+  readonly replay?: (handle: any) => unknown;
+}
 
 /** Options of objects: `pool.spawn.with({ placement: "pack" })`. */
 export interface SpawnOptions {
@@ -10,10 +33,50 @@ export interface SpawnOptions {
    * @default "spread"
    */
   readonly placement?: "spread" | "pack" | Spawned<object>;
+  /**
+   * Whether the object is made again, with the same arguments, when its worker dies. Calls that were in flight reject with
+   * ObjectLostError; later ones wait for the new object. `true`: 5 times within 10 seconds.
+   *
+   * @default false
+   */
+  readonly restart?: boolean | RestartOptions;
 }
 
+declare const REMOTE: unique symbol;
+
+/**
+ * What may be an argument for a parameter of type `Remote`: a handle.
+ *
+ * @ignore
+ */
+export interface AnyRemote {
+  /**
+   * Type only.
+   *
+   * @ignore
+   */
+  readonly [REMOTE]: true;
+}
+
+/** A handle as a task or a method gets it that has a parameter of this type: the methods of the object as async functions. */
+export type Remote<Instance extends object> =
+  & AnyRemote
+  & {
+    /** The value of a public property. */
+    $get<Name extends keyof Instance & string>(name: Name): Promise<Instance[Name]>;
+  }
+  & {
+    readonly [
+      Name in Exclude<keyof Instance, symbol | Unnamed<Instance>> as Instance[Name] extends
+        AnyFunction ? IsGenerator<Instance[Name]> extends true ? never : Name
+        : never
+    ]: Instance[Name] extends (...args: infer Args) => infer Result
+      ? (...args: Args) => Promise<Awaited<Result>>
+      : never;
+  };
+
 /** What a handle of an object has beside its methods. */
-export interface OfHandle<Instance extends object> extends AsyncDisposable {
+export interface OfHandle<Instance extends object> extends AsyncDisposable, AnyRemote {
   /** The value of a public property, as it is when the call arrives: `await engine.$get("path")`. */
   $get<Name extends keyof Instance & string>(name: Name): Promise<Instance[Name]>;
   /**
@@ -21,6 +84,8 @@ export interface OfHandle<Instance extends object> extends AsyncDisposable {
    * what that throws. Further calls reject with ObjectLostError. `await using` does the same.
    */
   $release(): Promise<void>;
+  /** How often the object was made: 1, unless `restart` has made it again. */
+  readonly $generation: number;
 }
 
 /** Methods that handles do not have: `open` is called by heddle if it takes no parameters. */

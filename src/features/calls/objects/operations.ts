@@ -7,6 +7,8 @@
  *   RELEASE   nothing. Returns when the object is disposed of, at once if there is none
  */
 import { Set } from "../../../builtins.ts";
+import { InvalidArgumentError } from "../../../errors.ts";
+import { didYouMean } from "../../../option-checks.ts";
 
 export const CREATE = -1;
 export const GET = -2;
@@ -25,5 +27,21 @@ export const RESERVED: ReadonlySet<string> = new Set([
   "then",
   "toJSON",
   "$get",
+  "$generation",
   "$release",
 ]);
+
+/** Whether tasks may call the method of this name. Throws InvalidArgumentError. */
+export function checkMethod(
+  name: string,
+  methods: readonly string[],
+  generators: readonly string[],
+): void {
+  if (!methods.includes(name)) {
+    throw new InvalidArgumentError(
+      `The object has no method "${name}"${didYouMean(name, methods)}`,
+    );
+  }
+  if (!generators.includes(name)) return;
+  throw new InvalidArgumentError(`"${name}" is a generator, whose items a task cannot get.`);
+}

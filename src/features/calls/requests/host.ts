@@ -5,6 +5,7 @@ import type { PendingCall } from "../../../host/calls/in-flight.ts";
 import { callerPartOf, replaceCallbacks } from "./host/caller-part.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { writeCallback } from "./callback-value.ts";
+import { referenceOf } from "./references.ts";
 import { createRequests } from "./host/host-requests.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
@@ -15,10 +16,15 @@ const receive = (lane: Lane, message: RequestMessage, host: PoolParts): void =>
   host.part(createRequests).onMessage(lane, message);
 
 /** Keeps what the requests of the call's task need. */
-function keepCaller(call: PendingCall): void {
+function keepCaller(call: PendingCall, host: PoolParts): void {
   const part = callerPartOf(call);
   const { callbacks, context } = call.settings;
-  if (callbacks !== undefined) part.callbacks = callbacks;
+  if (callbacks !== undefined) {
+    part.callbacks = callbacks;
+    for (const value of callbacks.references) {
+      referenceOf(value)!.keepIn(host.part(createRequests).references, value);
+    }
+  }
   part.context ??= context ?? new CallerContext();
 }
 

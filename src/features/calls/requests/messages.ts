@@ -24,8 +24,8 @@ export const UNKNOWN_CALL = -2;
 
 /** What is called, and how: the last value of a REQUEST record, behind the arguments. */
 export type RequestHeader = readonly [
-  target: "function" | "callback" | "task",
-  /** A name, or the number of a callback. */
+  target: "function" | "callback" | "listener" | "object" | "task",
+  /** A name, or the number of a callback or of a reference. */
   which: string | number,
   settings?: NestedSettings | undefined,
   /** What the host captured for the call that makes the request (option `context`). */

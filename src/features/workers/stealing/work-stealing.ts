@@ -150,7 +150,7 @@ export class WorkStealing implements Stealing {
 
 /** Whether a call may go to any worker. */
 function mayMove({ affinity }: CallSettings): boolean {
-  return affinity === undefined || "isNested" in affinity;
+  return affinity === undefined || ("isNested" in affinity && !("workerId" in affinity));
 }
 
 /** An idle lane, preferably one whose worker is awake. */

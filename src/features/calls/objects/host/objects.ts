@@ -20,7 +20,10 @@ import {
 import { type CallSettings, createSettings } from "../../../../host/calls/call-settings.ts";
 import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
 import { OBJECT, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
-import { CREATE, type Created, GET, RELEASE } from "../operations.ts";
+import { ARGUMENTS } from "../../../../lane/snapshot.ts";
+import { capturePassing } from "../../requests/host/passing-values.ts";
+import { nextNumber, OBJECT_KIND, Reference, setReference } from "../../requests/references.ts";
+import { checkMethod, CREATE, type Created, GET, RELEASE } from "../operations.ts";
 import {
   lost,
   lostWith,
@@ -29,6 +32,7 @@ import {
   registryOf,
   type SpawnedObject,
 } from "./registry.ts";
+import { restartWhenLost } from "./restarts.ts";
 import { moduleOfSpawn, settingsOfSpawn, type SpawnRequest } from "./spawn-options.ts";
 
 const COLLECTED =
@@ -44,7 +48,6 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Time between two attempts to release an object while the queue of its pool is full. */
 const AGAIN_MS = 5;
 
-let nextId = 1;
 let hasWarned = false;
 
 /** Of this pool, whose handle its objects keep. */
@@ -53,6 +56,17 @@ export function objectsOf(access: PoolAccess): Objects {
 }
 
 type Receivers = readonly [resolve: Resolve, reject: Reject];
+
+/** How calls of a handle are made. */
+interface CallKind {
+  readonly given: GivenCall;
+  readonly isStream: boolean;
+  /** Whether they do not wait until the object is made again. */
+  readonly isOfReplay: boolean;
+}
+
+/** Tells handles from plain objects, so that they can be arguments. */
+const handlePrototype: object = Object.create(Object.prototype);
 
 export class Objects {
   readonly #access: PoolAccess;
@@ -67,34 +81,81 @@ export class Objects {
   /** Makes an object, and resolves with its handle. */
   async create(request: SpawnRequest): Promise<object> {
     const { name, args } = request;
+    const { runtime } = this.#access.spec;
     const url = moduleOfSpawn(request, this.#access.spec);
-    const workerId = this.#registry.place(settingsOfSpawn(request).placement);
-    const id = nextId++;
-    const settings = this.#settings(NO_OPTIONS, workerId);
+    const { placement, restart } = settingsOfSpawn(request);
+    const id = nextNumber();
+    const made = [id, CREATE, url, name, ...args];
+    const [object, created] = await this.#make(
+      name,
+      made,
+      this.#registry.place(placement),
+      (workerId) => this.#registry.add(id, name, workerId),
+    );
+    const beside = typeof placement === "object" ? objects.get(placement) : undefined;
+    if (restart !== undefined) {
+      restartWhenLost(object, {
+        ...restart,
+        now: runtime.now,
+        isOver: () => this.#access.core.isOver,
+        make: async () => {
+          await beside?.remade?.catch(() => {}); // it is told to its own calls
+          const where = beside && this.#registry.workerOf(beside);
+          const [, again] = await this.#make(
+            name,
+            made,
+            where ?? this.#registry.place("spread"),
+            (workerId) => this.#registry.move(object, workerId) ? object : undefined,
+          );
+          return this.#handle(object, again, true);
+        },
+      });
+    }
+    const handle = this.#handle(object, created, false);
+    const reference = new Reference(
+      OBJECT_KIND,
+      (method, ...rest) => this.#callNested(object, created, method as string, rest),
+      id,
+    );
+    setReference(handle, reference);
+    this.#watch(handle, object, reference);
+    return handle;
+  }
+
+  /** `register`: at once, before anything else happens to its worker. Undefined: that is gone. */
+  async #make(
+    className: string,
+    args: readonly unknown[],
+    workerId: number | undefined,
+    register: (workerId: number) => SpawnedObject | undefined,
+  ): Promise<readonly [SpawnedObject, Created]> {
+    const affinity = workerId === undefined ? undefined : { workerId };
+    const settings = this.#settings(NO_OPTIONS, affinity);
     const end = this.#registry.begin(workerId);
     try {
-      const made = await new Promise<readonly [SpawnedObject, Created]>((resolve, reject) => {
-        this.#submit([id, CREATE, url, name, ...args], [(value) => {
-          // It counts before anything else happens to its worker.
+      return await new Promise<readonly [SpawnedObject, Created]>((resolve, reject) => {
+        this.#submit(args, [(value) => {
           const created = value as Created;
-          const object = this.#registry.add(id, name, created[0]);
-          if (object === undefined) reject(lost(name, "its worker ended"));
+          const object = register(created[0]);
+          if (object === undefined) reject(lost(className, "its worker ended"));
           else resolve([object, created]);
         }, reject], settings);
       });
-      return this.#handle(...made);
     } catch (error) {
       // It may be there, and only the answer was not to be sent, or came late.
-      if (workerId !== undefined) this.#submitQuietly([id, RELEASE], settings);
-      throw error instanceof WorkerLostError ? lostWith(name, error) : error;
+      if (workerId !== undefined) this.#submitQuietly([args[0], RELEASE], settings);
+      throw error instanceof WorkerLostError ? lostWith(className, error) : error;
     } finally {
       end();
     }
   }
 
-  #settings(given: GivenCall, workerId: number | undefined, isStream = false): CallSettings {
+  #settings(
+    given: GivenCall,
+    affinity: CallSettings["affinity"],
+    isStream = false,
+  ): CallSettings {
     const own = settingsFor(this.#access.spec.options, {}, given, isStream);
-    const affinity = workerId === undefined ? undefined : { workerId };
     return createSettings({ ...own, retries: 0, affinity });
   }
 
@@ -123,8 +184,8 @@ export class Objects {
     }
   }
 
-  #handle(object: SpawnedObject, [, methods, generators]: Created): object {
-    const handle: Record<string | symbol, unknown> = {};
+  #handle(object: SpawnedObject, [, methods, generators]: Created, isOfReplay: boolean): object {
+    const handle = Object.create(handlePrototype) as Record<string | symbol, unknown>;
     const define = (name: string | symbol, value: unknown, enumerable = false): void => {
       Object.defineProperty(handle, name, {
         value,
@@ -134,21 +195,22 @@ export class Objects {
       });
     };
     for (const [method, name] of methods.entries()) {
-      const isStream = generators.includes(name);
-      define(name, this.#method(object, method, isStream, NO_OPTIONS, handle), true);
+      const kind = { given: NO_OPTIONS, isStream: generators.includes(name), isOfReplay };
+      define(name, this.#method(object, method, kind, handle), true);
     }
-    const settings = this.#settings(NO_OPTIONS, object.lane.id);
-    define("$get", (name: string) => this.#call(object, GET, [name], settings));
+    const settings = this.#settings(NO_OPTIONS, object.affinity);
+    define("$get", (name: string) => this.#call(object, GET, [name], settings, isOfReplay));
     const release = (): Promise<void> => this.#release(object);
     define("$release", release);
     define(Symbol.asyncDispose, release);
+    Object.defineProperty(handle, "$generation", { get: () => object.generation });
     objects.set(handle, object);
-    this.#watch(handle, object);
     return handle;
   }
 
   /** Releases the object when its handle and all its methods are collected. What is kept for that keeps the pool until then. */
-  #watch(handle: object, object: SpawnedObject): void {
+  #watch(handle: object, object: SpawnedObject, reference: Reference): void {
+    object.onOver = () => reference.end();
     this.#collected.register(handle, () => {
       if (object.lost !== undefined) return;
       if (!hasWarned) this.#access.spec.runtime.warn(COLLECTED);
@@ -158,22 +220,17 @@ export class Objects {
   }
 
   /** `handle`: is kept by its methods. */
-  #method(
-    object: SpawnedObject,
-    method: number,
-    isStream: boolean,
-    given: GivenCall,
-    handle: object,
-  ): unknown {
+  #method(object: SpawnedObject, method: number, kind: CallKind, handle: object): unknown {
     const { core, spec } = this.#access;
-    const settings = this.#settings(given, object.lane.id, isStream);
+    const { given, isStream, isOfReplay } = kind;
+    const settings = this.#settings(given, object.affinity, isStream);
     const change = changeOf(given);
     const call = (...args: unknown[]): unknown => {
       const sent = change?.(args, given, undefined, spec.runtime.isPromise) ?? args;
       if (sent instanceof Error) return Promise.reject(sent);
-      if (!isStream) return this.#call(object, method, sent, settings);
+      if (!isStream) return this.#call(object, method, sent, settings, isOfReplay);
       const submit: MakeCall = (resolve, reject) =>
-        this.#send(object, method, sent, [resolve, reject], settings);
+        this.#send(object, method, sent, [resolve, reject], settings, isOfReplay);
       return returns.callGenerator!(core, submit);
     };
     return Object.assign(call, {
@@ -183,9 +240,44 @@ export class Objects {
           if (more[name as keyof GivenCall] === undefined) continue;
           throw new InvalidArgumentError(`${name} is not for methods of objects: ${why}.`);
         }
-        return this.#method(object, method, isStream, mergeOptions(given, more), handle);
+        return this.#method(object, method, { ...kind, given: mergeOptions(given, more) }, handle);
       },
     });
+  }
+
+  /** A call by a task, or by a method of another object: of a worker that may wait for it before it takes others. */
+  async #callNested(
+    object: SpawnedObject,
+    [, methods, generators]: Created,
+    name: string,
+    args: readonly unknown[],
+  ): Promise<unknown> {
+    const isGet = name === "$get";
+    if (!isGet) checkMethod(name, methods, generators);
+    if (object.released === undefined) await object.remade;
+    if (object.lost !== undefined) throw object.lost();
+    const { core: { snapshots, dispatcher: { submitter } }, spec } = this.#access;
+    const sent = [object.id, isGet ? GET : methods.indexOf(name), ...args];
+    const snapshot = capturePassing(snapshots, sent, ARGUMENTS);
+    const settings = this.#settings(NO_OPTIONS, object.nestedAffinity);
+    return await new Promise((resolve, reject) => {
+      const over = this.#begin(object);
+      submitter.submitNested(OBJECT * (spec.sources.length || 1), snapshot, settings, (value) => {
+        over();
+        resolve(value);
+      }, (error) => {
+        over();
+        reject(error instanceof WorkerLostError ? lostWith(object.className, error) : error);
+      });
+    });
+  }
+
+  /** A call of the object begins. Returns what ends it. */
+  #begin(object: SpawnedObject): () => void {
+    object.calls++;
+    return () => {
+      if (--object.calls === 0) object.onIdle?.();
+    };
   }
 
   #call(
@@ -193,9 +285,10 @@ export class Objects {
     operation: number,
     args: readonly unknown[],
     settings: CallSettings,
+    isOfReplay: boolean,
   ): Promise<unknown> {
     return new Promise((resolve: Resolve, reject: Reject) => {
-      this.#send(object, operation, args, [resolve, reject], settings);
+      this.#send(object, operation, args, [resolve, reject], settings, isOfReplay);
     });
   }
 
@@ -205,15 +298,15 @@ export class Objects {
     args: readonly unknown[],
     [resolve, reject]: Receivers,
     settings: CallSettings,
+    isOfReplay: boolean,
   ): PendingCall | undefined {
-    if (object.lost !== undefined) throw object.lost();
-    const { id, className } = object;
-    const over = (): void => {
-      if (--object.calls === 0) object.onIdle?.();
-    };
+    const { className, remade, released } = object;
+    const waits = remade !== undefined && released === undefined && !isOfReplay;
+    if (!waits && object.lost !== undefined) throw object.lost();
+    const id = waits ? remade : object.id;
+    const over = this.#begin(object);
     const fail: Reject = (error) =>
       reject(error instanceof WorkerLostError ? lostWith(className, error) : error);
-    object.calls++;
     try {
       const { isStream } = settings;
       const receivers: Receivers = isStream ? [resolve, fail] : [(value) => {
@@ -240,14 +333,16 @@ export class Objects {
     if (object.released !== undefined) return object.released;
     if (object.lost !== undefined) return Promise.resolve(); // with its worker
     object.lost = () => lost(object.className, "it was released");
+    object.onOver?.();
     object.released = this.#end(object);
     return object.released;
   }
 
   /** Its calls end first. */
   async #end(object: SpawnedObject): Promise<void> {
+    await object.remade?.catch(() => {});
     if (object.calls > 0) await new Promise<void>((resolve) => object.onIdle = resolve);
-    const settings = this.#settings(NO_OPTIONS, object.lane.id);
+    const settings = this.#settings(NO_OPTIONS, object.affinity);
     try {
       for (let isDone = false; !isDone;) isDone = await this.#dispose(object.id, settings);
     } finally {

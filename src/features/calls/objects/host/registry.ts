@@ -2,7 +2,6 @@
 import { Map, Set, WeakMap } from "../../../../builtins.ts";
 import type { Part, PoolParts } from "../../../../api/pool/parts.ts";
 import { InvalidArgumentError, ObjectLostError, type WorkerLostError } from "../../../../errors.ts";
-import type { Lane } from "../../../../host/lanes/lane.ts";
 import type { WorkerExit } from "../../../../host/workers/feature.ts";
 import type { Placement } from "./spawn-options.ts";
 
@@ -10,9 +9,19 @@ import type { Placement } from "./spawn-options.ts";
 export interface SpawnedObject {
   readonly id: number;
   readonly className: string;
-  readonly lane: Lane;
+  /** Where its calls go, and those that tasks make. Changes when it is made again. */
+  readonly affinity: { workerId: number };
+  readonly nestedAffinity: { workerId: number; readonly isNested: true };
+  /** How often it was made. */
+  generation: number;
   /** Makes the error of further calls. An error that is kept would keep the handle, by its stack (V8). */
   lost: (() => ObjectLostError) | undefined;
+  /** It was lost with its worker. */
+  onLost: (() => void) | undefined;
+  /** Nobody may call it any more. */
+  onOver: (() => void) | undefined;
+  /** It is being made again: resolves with its id when calls may go on. */
+  remade: Promise<number> | undefined;
   /** Calls that are not settled. */
   calls: number;
   /** Called when there is none. */
@@ -52,8 +61,8 @@ export class Registry implements Part {
     if (typeof placement === "object") {
       const other = objects.get(placement);
       if (other?.lost !== undefined) throw other.lost();
-      const isHere = other !== undefined && this.#byWorker.get(other.lane.id)?.has(other) === true;
-      if (isHere) return other.lane.id;
+      const workerId = other && this.workerOf(other);
+      if (workerId !== undefined) return workerId;
       throw new InvalidArgumentError(NOT_HERE);
     }
     const sign = placement === "pack" ? -1 : 1;
@@ -77,26 +86,44 @@ export class Registry implements Part {
 
   /** Undefined: its worker is gone. */
   add(id: number, className: string, workerId: number): SpawnedObject | undefined {
-    const lane = this.#host.dispatcher.lanes.byId(workerId);
-    if (lane === undefined) return undefined;
     const object: SpawnedObject = {
       id,
       className,
-      lane,
+      affinity: { workerId },
+      nestedAffinity: { workerId, isNested: true },
+      generation: 0,
       lost: undefined,
+      onLost: undefined,
+      onOver: undefined,
+      remade: undefined,
       calls: 0,
       onIdle: undefined,
       released: undefined,
     };
+    return this.move(object, workerId) ? object : undefined;
+  }
+
+  /** It was made in this worker. False: that is gone. */
+  move(object: SpawnedObject, workerId: number): boolean {
+    if (this.#host.dispatcher.lanes.byId(workerId) === undefined) return false;
+    object.affinity.workerId = object.nestedAffinity.workerId = workerId;
+    object.generation++;
     const there = this.#byWorker.get(workerId) ?? new Set();
     this.#byWorker.set(workerId, there.add(object));
     this.#count(workerId);
-    return object;
+    return true;
   }
 
   delete(object: SpawnedObject): void {
-    this.#byWorker.get(object.lane.id)?.delete(object);
-    this.#count(object.lane.id);
+    const { workerId } = object.affinity;
+    this.#byWorker.get(workerId)?.delete(object);
+    this.#count(workerId);
+  }
+
+  /** The worker of an object; undefined: it has none. */
+  workerOf(object: SpawnedObject): number | undefined {
+    const { workerId } = object.affinity;
+    return this.#byWorker.get(workerId)?.has(object) === true ? workerId : undefined;
   }
 
   #countOf(workerId: number): number {
@@ -120,6 +147,10 @@ export class Registry implements Part {
   #end(workerId: number, errorFor: (className: string) => ObjectLostError): void {
     const there = this.#byWorker.get(workerId);
     this.#byWorker.delete(workerId);
-    for (const object of there ?? []) object.lost ??= () => errorFor(object.className);
+    for (const object of there ?? []) {
+      object.lost ??= () => errorFor(object.className);
+      object.onLost?.();
+      if (object.remade === undefined) object.onOver?.();
+    }
   }
 }

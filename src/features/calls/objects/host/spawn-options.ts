@@ -3,8 +3,16 @@ import { URL } from "../../../../builtins.ts";
 import { moduleUrlOf } from "../../../../api/options/module-url.ts";
 import type { PoolSpec } from "../../../../api/tasks/pool-spec.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
-import { checkKeys, invalid, isRecord, ownOf, show } from "../../../../option-checks.ts";
-import type { SpawnOptions } from "../object-types.ts";
+import {
+  checkKeys,
+  checkLimit,
+  checkMs,
+  invalid,
+  isRecord,
+  ownOf,
+  show,
+} from "../../../../option-checks.ts";
+import type { RestartOptions, SpawnOptions } from "../object-types.ts";
 
 /** Where an object is to live: a rule, or the handle of another object. */
 export type Placement = "spread" | "pack" | object;
@@ -17,9 +25,20 @@ export interface SpawnRequest {
   readonly options: readonly unknown[];
 }
 
+/** How often an object is made again, and what is done then. */
+export interface RestartSettings {
+  readonly max: number;
+  readonly withinMs: number;
+  readonly replay: ((handle: object) => unknown) | undefined;
+}
+
 export interface SpawnSettings {
   readonly placement: Placement;
+  /** Undefined: it is not made again. */
+  readonly restart: RestartSettings | undefined;
 }
+
+const RESTART: RestartSettings = { max: 5, withinMs: 10_000, replay: undefined };
 
 const NO_RECYCLING =
   "pool.spawn is not for pools with recycleAfter, which replaces workers: their objects would be lost.";
@@ -28,17 +47,35 @@ const NO_MODULE =
 
 /** The later options win. Throws InvalidArgumentError. */
 export function settingsOfSpawn({ options }: SpawnRequest): SpawnSettings {
-  let settings: SpawnSettings = { placement: "spread" };
+  let settings: SpawnSettings = { placement: "spread", restart: undefined };
   for (const given of options) {
     if (!isRecord(given)) throw invalid("spawn.with()", "options", show(given));
-    checkKeys("spawn.with()", given, ["placement"]);
-    const { placement = settings.placement } = ownOf<SpawnOptions>(given);
+    checkKeys("spawn.with()", given, ["placement", "restart"]);
+    const { placement = settings.placement, restart } = ownOf<SpawnOptions>(given);
     if (placement !== "spread" && placement !== "pack" && !isRecord(placement)) {
       throw invalid("placement", '"spread", "pack" or another object', show(placement));
     }
-    settings = { placement };
+    settings = {
+      placement,
+      restart: restart === undefined ? settings.restart : checkRestart(restart),
+    };
   }
   return settings;
+}
+
+function checkRestart(restart: unknown): SpawnSettings["restart"] {
+  if (typeof restart === "boolean") return restart ? RESTART : undefined;
+  if (!isRecord(restart)) throw invalid("restart", "true, false or an object", show(restart));
+  checkKeys("restart", restart, ["max", "withinMs", "replay"]);
+  const { max = RESTART.max, withinMs = RESTART.withinMs, replay } = ownOf<RestartOptions>(restart);
+  if (replay !== undefined && typeof replay !== "function") {
+    throw invalid("restart.replay", "a function", show(replay));
+  }
+  return {
+    max: checkLimit("restart.max", max),
+    withinMs: checkMs("restart.withinMs", withinMs),
+    replay: replay as RestartSettings["replay"],
+  };
 }
 
 /** The URL of the module of a class. Throws InvalidArgumentError. */

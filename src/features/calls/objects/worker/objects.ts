@@ -5,7 +5,10 @@ import { didYouMean } from "../../../../option-checks.ts";
 import { isGeneratorFunction } from "../../../../protocol/generator-functions.ts";
 import { importModule, LoadFailure } from "../../../../worker/loading/import-module.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
-import { CREATE, type Created, GET, RELEASE, RESERVED } from "../operations.ts";
+import { ARGUMENTS, RESULT_NAME } from "../../../../lane/snapshot.ts";
+import { localValues } from "../../requests/worker/local-values.ts";
+import { references } from "../../requests/worker/references.ts";
+import { checkMethod, CREATE, type Created, GET, RELEASE, RESERVED } from "../operations.ts";
 
 type Args = readonly unknown[];
 type Methods = Record<string | symbol, (...args: Args) => unknown>;
@@ -14,6 +17,8 @@ interface Resident {
   readonly value: object;
   /** Names, by number. */
   readonly methods: readonly string[];
+  /** Those of generator functions. */
+  readonly generators: readonly string[];
 }
 
 export class Objects {
@@ -24,6 +29,10 @@ export class Objects {
   constructor(core: WorkerCore) {
     this.#core = core;
     core.realm.teardowns.push(() => this.#disposeAll());
+    core.part(references).callHere = (id, name, args) => {
+      const resident = this.#residents.get(id);
+      return resident === undefined ? undefined : this.#callHere(resident, name, args);
+    };
   }
 
   /** Runs a call of an object. */
@@ -35,6 +44,26 @@ export class Objects {
     const { value, methods } = resident;
     if (operation === GET) return getOf(value, args[0] as string);
     return (value as Methods)[methods[operation]!]!(...args);
+  }
+
+  /** A call by a task or an object of this worker. */
+  async #callHere(
+    { value, methods, generators }: Resident,
+    name: string,
+    given: Args,
+  ): Promise<unknown> {
+    if (name !== "$get") checkMethod(name, methods, generators);
+    const values = this.#core.part(localValues);
+    const args = values.clone(given, ARGUMENTS);
+    let result: unknown;
+    try {
+      result = await (name === "$get"
+        ? getOf(value, args[0] as string)
+        : (value as Methods)[name]!(...args));
+    } catch (error) {
+      throw values.cloneError(error);
+    }
+    return values.clone([result], RESULT_NAME)[0];
   }
 
   async #create(id: number, [url, name, ...args]: Args): Promise<Created> {
@@ -49,8 +78,8 @@ export class Objects {
       }
     }
     const methods = methodsOf(value);
-    this.#residents.set(id, { value, methods });
     const generators = methods.filter((each) => isGeneratorFunction((value as Methods)[each]));
+    this.#residents.set(id, { value, methods, generators });
     return [this.#core.start.workerId, methods, generators];
   }
 

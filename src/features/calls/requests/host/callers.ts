@@ -196,5 +196,6 @@ function findBlocked(blocked: BlockedHost | undefined, call: PendingCall): Block
 function describe({ isSync, header: [target, which] }: HostRequest): string {
   const way = isSync ? "sync" : "call";
   if (target === "task") return `currentPool().${way}.${which}()`;
-  return target === "function" ? `host.${way}.${which}()` : "a callback";
+  if (target === "function") return `host.${way}.${which}()`;
+  return target === "object" ? "a method of an object" : `a ${target}`;
 }

@@ -8,10 +8,12 @@
 import { Map, Promise, Set } from "../../../../builtins.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
 import type { AnyCallback } from "../callback-value.ts";
+import type { SentReferences } from "../references.ts";
 import {
   CallbackEndedError,
   CallEndedError,
   HeddleError,
+  ObjectLostError,
   PoolClosedError,
   ProtocolError,
   UnknownFunctionError,
@@ -51,6 +53,8 @@ const MAX_START_CHECKS = 150;
 /** About the time between two of these checks (`BlockingWait`). */
 const CHECK_MS = 10;
 
+const GONE = "The object is gone: it was released, or its worker has ended.";
+
 /** A call of a function, until it is answered. */
 interface OpenRequest extends TakenRequest {
   /** Whether it waits until the host's event loop runs. */
@@ -70,6 +74,7 @@ export class HostRequests {
   readonly #callers: Callers;
   readonly #nestedRequests: NestedRequests;
   readonly #values: StandaloneValues;
+  readonly references: SentReferences = new Map();
   /** To be done outside of the polls. */
   #due: (() => void)[] = [];
   /** What answers have carried, by worker. */
@@ -330,7 +335,14 @@ export class HostRequests {
   }
 
   #functionOf({ header: [target, which], callbacks }: TakenRequest): AnyCallback | HeddleError {
-    if (target !== "function") return callbacks?.[which as number] ?? new CallbackEndedError();
+    if (target === "callback") {
+      return callbacks?.functions[which as number] ?? new CallbackEndedError();
+    }
+    if (target !== "function") {
+      const [found] = this.references.get(which as number) ?? [];
+      return found?.f ??
+        (target === "object" ? new ObjectLostError(GONE) : new CallbackEndedError());
+    }
     const functions = this.#host.spec.options.hostFunctions ?? {};
     const name = String(which);
     const f = Object.hasOwn(functions, name) ? functions[name] : undefined;

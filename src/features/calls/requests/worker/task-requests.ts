@@ -3,30 +3,28 @@
  * this worker, as a call would: arguments and result are cloned.
  */
 import { Map, Promise } from "../../../../builtins.ts";
-import { isError } from "../../../../codec/kinds/errors.ts";
-import type { DeclaredValues } from "../../../../codec/declared.ts";
-import { DataCloneError, DeadlockError } from "../../../../errors.ts";
+import { DeadlockError } from "../../../../errors.ts";
 import { ARGUMENTS, RESULT_NAME } from "../../../../lane/snapshot.ts";
-import { StandaloneValues } from "../../../../lane/standalone-values.ts";
 import type { NestedSettings } from "../messages.ts";
 import type { TaskRequests } from "../../../../realm/worker-realm.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
 import type { WorkerTask } from "../../../../worker/task.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 import { type HostRequests, hostRequests } from "./host-requests.ts";
+import { type LocalValues, localValues } from "./local-values.ts";
 
 export class WorkerTaskRequests implements TaskRequests {
   readonly #core: WorkerCore;
   readonly #requests: HostRequests;
   /** For values that stay in this thread. */
-  readonly #values: StandaloneValues;
+  readonly #values: LocalValues;
   /** The tasks of the worker by name, from the first synchronous call on. */
   #tasks: ReadonlyMap<string, WorkerTask> | undefined;
 
   constructor(core: WorkerCore) {
     this.#core = core;
     this.#requests = core.part(hostRequests);
-    this.#values = new StandaloneValues(core.codec);
+    this.#values = core.part(localValues);
   }
 
   track(): void {
@@ -76,46 +74,22 @@ export class WorkerTaskRequests implements TaskRequests {
     f: WorkerTask["f"],
     given: readonly unknown[],
   ): unknown {
-    const args = this.#clone(given, ARGUMENTS, signature?.args);
+    const args = this.#values.clone(given, ARGUMENTS, signature?.args);
     for (const wrap of wraps) wrap.inside?.(f, args, this.#requests.current);
     let result: unknown;
     try {
       result = f(...args);
     } catch (error) {
-      throw this.#cloneError(error);
+      throw this.#values.cloneError(error);
     }
-    if (!isThenable(result)) return this.#clone([result], RESULT_NAME, signature?.returns)[0];
+    if (!isThenable(result)) {
+      return this.#values.clone([result], RESULT_NAME, signature?.returns)[0];
+    }
     Promise.resolve(result).catch(() => {});
     throw new DeadlockError(
       `currentPool().sync.${name}() has returned a promise, for which its own thread would wait. Declare the task as an ` +
         "async function, so that another worker runs it.",
     );
-  }
-
-  #clone(
-    values: readonly unknown[],
-    name: string,
-    declared: DeclaredValues | undefined,
-  ): unknown[] {
-    const snapshot = this.#values.snapshots.capture(values, name, declared);
-    const { decoder } = this.#values.reader;
-    decoder.declared = declared;
-    try {
-      return this.#values.reader.read(snapshot);
-    } finally {
-      decoder.declared = undefined;
-    }
-  }
-
-  #cloneError(error: unknown): unknown {
-    try {
-      const snapshot = isError(error)
-        ? this.#values.snapshots.captureError(error)
-        : this.#values.snapshots.capture([error], RESULT_NAME);
-      return this.#values.reader.read(snapshot)[0];
-    } catch (refusal) {
-      return refusal instanceof DataCloneError ? refusal : error;
-    }
   }
 }
 

@@ -1,0 +1,255 @@
+/** Objects of workers as arguments, listeners, and objects that are made again. */
+import { describe, expect, test } from "vitest";
+import {
+  CallbackEndedError,
+  createPool,
+  listener,
+  ObjectLostError,
+  type Pool,
+  type PoolOptions,
+  type Spawned,
+  WorkerLostError,
+} from "../../src/mod.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import { pause } from "../support/runtime.ts";
+
+type Module = typeof import("../fixtures/spawned.ts");
+type Counter = InstanceType<Module["Counter"]>;
+
+const module = new URL("../fixtures/spawned.ts", import.meta.url);
+
+const modulePool = (options: PoolOptions = {}): Pool<Module> =>
+  closedAfterTest(createPool({ threads: 2, ...options })<Module>(module));
+
+const gone = async (call: Promise<unknown>): Promise<ObjectLostError> => {
+  const error = await rejection(call);
+  expect(error).toBeInstanceOf(ObjectLostError);
+  return error as ObjectLostError;
+};
+
+describe("a handle as an argument", () => {
+  test.each(["the same worker", "another worker"])(
+    "is an object that tasks and methods call, in %s",
+    async (where) => {
+      const pool = modulePool();
+      await pool.ready;
+      const counter = await pool.spawn.Counter("a", 5);
+      const placement = where === "another worker" ? "spread" as const : counter;
+      const front = await pool.spawn.with({ placement }).Front(counter);
+      expect(await front.workerId() === await counter.workerId()).toBe(placement === counter);
+      expect(await front.add(2)).toBe(1007);
+      expect(await front.use(counter, counter)).toBe(true);
+      expect(await pool.call.addTo(counter, 1)).toBe(8);
+      expect(await pool.call.isThenable(counter)).toBe(false);
+      expect(await counter.$get("count")).toBe(8);
+      expect(await front.call("$get", "count")).toBe(8);
+      const list = [1, { deep: new Map([[1, 2n]]) }];
+      expect(await front.call("echo", list)).toEqual(list);
+      expect(await rejection(front.call("fail"))).toMatchObject({
+        name: "RangeError",
+        message: "a fails",
+      });
+      for (
+        const [name, text] of [["addLate", 'no method "addLate"; did you mean "addLater"?'], [
+          "upTo",
+          "a generator",
+        ]]
+      ) {
+        expect(await rejection(front.call(name!))).toMatchObject({
+          code: "HEDDLE_INVALID_ARGUMENT",
+          message: expect.stringContaining(text!),
+        });
+      }
+      expect(await rejection(front.call("echo", () => 1))).toMatchObject({
+        name: "DataCloneError",
+      });
+      expect(await front.call("addLater", 1, 5)).toBe(9);
+      await counter.$release();
+      expect((await gone(front.add(1))).message).toMatch(/is gone: it was released/);
+    },
+  );
+
+  test("may be one of another pool, and be nested in other values", async () => {
+    const other = modulePool({ threads: 1 });
+    const counter = await other.spawn.Counter("a", 1);
+    const pool = modulePool({ threads: 1 });
+    const front = await pool.spawn.Front(counter);
+    expect(await front.add(1)).toBe(1002);
+    expect(await pool.call.addTo(counter, 1)).toBe(3);
+    await other.shutdown();
+    await gone(front.add(1));
+  });
+
+  test("is refused where no call waits for it", async () => {
+    const pool = modulePool({ threads: 1 });
+    const counter = await pool.spawn.Counter("a", 1);
+    expect(await rejection(pool.broadcast.addTo(counter as never, 1)))
+      .toMatchObject({ name: "DataCloneError" });
+    expect(await pool.call.addTo(counter, 1)).toBe(2);
+  });
+
+  test("objects that call each other, in any number, in two workers and in one", async () => {
+    for (const threads of [1, 2]) {
+      const pool = modulePool({ threads, maxConcurrency: 4 });
+      await pool.ready;
+      const [one, other] = [await pool.spawn.Peer(), await pool.spawn.Peer()];
+      await one.meet(other);
+      await other.meet(one);
+      expect(await one.ping(50)).toBe(50);
+      // More than a worker gets at once: those that are waited for come first.
+      const many = Array.from({ length: 4000 }, (_, n) => (n % 2 ? one : other).ping(1 + n % 3));
+      expect(await Promise.all(many)).toEqual(many.map((_, n) => 1 + n % 3));
+    }
+  });
+
+  test("of a worker that dies: each call settles once", async () => {
+    const pool = modulePool();
+    await pool.ready;
+    for (let round = 0; round < 8; round++) {
+      const [one, other] = [await pool.spawn.Peer(), await pool.spawn.Peer()];
+      await one.meet(other);
+      await other.meet(one);
+      const calls = Array.from({ length: 100 }, (_, n) => (n % 2 ? one : other).ping(n % 9));
+      if (round % 2 === 1) await pause(round / 4);
+      calls.push((round % 3 ? one : other).exit(1) as never);
+      for (const result of await Promise.allSettled(calls)) {
+        if (result.status === "rejected") expect(result.reason).toBeInstanceOf(ObjectLostError);
+      }
+      await Promise.all([one.$release(), other.$release()]);
+    }
+  });
+
+  test("calls in flight go on while the pool shuts down", async () => {
+    const pool = createPool({ threads: 2 })<Module>(module);
+    await pool.ready;
+    const counter = await pool.spawn.Counter("a");
+    const front = await pool.spawn.Front(counter);
+    const calls = [front.call("addLater", 1, 30), front.add(1)];
+    await pool.shutdown();
+    expect(await Promise.all(calls)).toEqual([1, 1001]);
+  });
+});
+
+describe("a listener", () => {
+  test("is called after the call that brought it, until it is disposed of", async () => {
+    const pool = modulePool({ threads: 1 });
+    const front = await pool.spawn.Front();
+    const seen: number[] = [];
+    const heard = listener((n: number) => {
+      seen.push(n);
+      return n * 2;
+    });
+    expect(await front.listen(heard)).toBe(1);
+    expect(await front.listen(heard)).toBe(1); // the same function
+    expect(await front.tell(1)).toEqual([2]);
+    await front.tellLater(2, 20);
+    await until(() => seen.length === 2);
+    expect(seen).toEqual([1, 2]);
+    expect(await heard(3)).toBe(6);
+    const refusing = listener((): never => {
+      throw new RangeError("not now");
+    });
+    await front.listen(refusing);
+    expect(await rejection(front.tell(4))).toMatchObject({ name: "RangeError" });
+    expect(await front.forget(refusing)).toBe(true);
+    heard[Symbol.dispose]();
+    expect(await rejection(front.tell(5))).toBeInstanceOf(CallbackEndedError);
+    expect(await front.forget(heard)).toBe(true);
+    expect(await front.tell(6)).toEqual([]);
+    expect(() => listener(5 as never)).toThrow(/takes a function/);
+  });
+});
+
+describe("an object that is made again", () => {
+  test("when its worker dies: calls in flight are lost, later ones go on", async () => {
+    const pool = modulePool();
+    const counter = await pool.spawn.with({ restart: true }).Counter("a", 1);
+    expect(counter.$generation).toBe(1);
+    expect(await counter.add(1)).toBe(2);
+    const front = await pool.spawn.with({ placement: counter, restart: true }).Front(counter);
+    const waiting = counter.addLater(1, 60_000);
+    expect((await gone(counter.exit(3))).cause).toBeInstanceOf(WorkerLostError);
+    await gone(waiting);
+    const calls = [counter.add(1), counter.add(1), counter.upTo(5).toArray()];
+    expect(await Promise.all(calls)).toEqual([2, 3, [3, 4]]);
+    expect(counter.$generation).toBe(2);
+    expect(await front.add(1)).toBe(1006);
+    expect(await front.workerId()).toBe(await counter.workerId());
+    expect(await counter.add.with({ timeoutMs: 5000 })(1)).toBe(7);
+    await counter.$release();
+    await gone(counter.add(1));
+  });
+
+  test("is replayed before its other calls", async () => {
+    const pool = modulePool({ threads: 1 });
+    const counter = await pool.spawn.with({
+      restart: { replay: (engine: Spawned<Counter>) => engine.add(100) },
+    }).Counter("a", 1);
+    await gone(counter.exit(3));
+    const late = counter.add.with({ timeoutMs: 20_000 })(1);
+    expect(await Promise.all([counter.add(1), late])).toEqual([103, 102]);
+  });
+
+  test("stays lost after too many deaths, if it cannot be made, and when it is released", async () => {
+    const pool = modulePool({ threads: 1 });
+    const twice = await pool.spawn.with({ restart: { max: 2, withinMs: 60_000 } }).Counter("a");
+    for (let death = 0; death < 3; death++) {
+      await gone(twice.exit(1));
+      if (death < 2) expect(await twice.add(1)).toBe(1);
+    }
+    expect((await gone(twice.add(1))).cause).toBeInstanceOf(WorkerLostError);
+    const failing = await pool.spawn.with({
+      restart: {
+        replay: () => {
+          throw new RangeError("no replay");
+        },
+      },
+    }).Counter("b");
+    await gone(failing.exit(1));
+    const error = await gone(failing.add(1));
+    expect(error.cause).toMatchObject({ message: "no replay" });
+    await gone(failing.add(1));
+    const dying = await pool.spawn.with({
+      restart: { max: 3, replay: (engine: Spawned<Counter>) => engine.exit(1) },
+    }).Counter("c");
+    await gone(dying.exit(1));
+    await gone(dying.add(1));
+    expect(dying.$generation).toBe(4);
+    const released = await pool.spawn.with({ restart: true }).Counter("d");
+    await gone(released.exit(1));
+    const call = released.add(5);
+    const end = released.$release();
+    expect(await call).toBe(5);
+    await end;
+    await gone(released.add(1));
+    await until(() => pool.stats().workers.length === 1);
+    for (const restart of [5, { max: 0 }, { withinMs: "1" }, { replay: 5 }, { often: 1 }]) {
+      expect(await rejection(pool.spawn.with({ restart: restart as never }).Counter("e")))
+        .toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+    }
+  });
+
+  test("is not made again when its pool shuts down", async () => {
+    const pool = createPool({ threads: 1 })<Module>(module);
+    const counter = await pool.spawn.with({ restart: true }).Counter("a");
+    await pool.shutdown();
+    await gone(counter.add(1));
+  });
+});
+
+test.each<PoolOptions>([{ transport: "messages" }, { workers: "processes" }])(
+  "in workers of other kinds: %j",
+  async (options) => {
+    const pool = modulePool(options);
+    await pool.ready;
+    const counter = await pool.spawn.with({ restart: true }).Counter("a", 1);
+    const front = await pool.spawn.Front(counter);
+    expect(await front.add(1)).toBe(1002);
+    const seen: number[] = [];
+    await front.listen(listener((n: number) => void seen.push(n)));
+    await front.tellLater(7, 1);
+    await until(() => seen.length === 1);
+    await gone(counter.exit(1));
+    expect(await front.add(5)).toBe(1006);
+  },
+);
