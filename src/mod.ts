@@ -29,6 +29,7 @@ export type {
   CpuProfileNode,
   ProfileOptions,
 } from "./features/watching/profile/host/profile.ts";
+export type { WorkerUsage } from "./features/watching/observe/host/worker-usage.ts";
 export type {
   PoolStatistics,
   TaskStatistics,

@@ -52,7 +52,7 @@ export interface FeatureParts {
   readonly observe: Parts<
     "metrics" | "debug" | "context",
     never,
-    "stats" | "addEventListener" | "removeEventListener"
+    "stats" | "usage" | "addEventListener" | "removeEventListener"
   >;
   /** Of `profile()`. */
   readonly profile: Parts<never, never, "profile">;

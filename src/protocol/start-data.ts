@@ -64,6 +64,8 @@ export const MAX_MODULE_TASKS = 1024;
 
 export interface WorkerStart extends PoolStart {
   readonly workerId: number;
+  /** The smallest number from 1 that no other worker of the pool has when it starts. */
+  readonly slot: number;
   /** The lane's memory (layout.ts). */
   readonly lane: SharedArrayBuffer;
   /** Bytes; the response ring follows. */

@@ -9,6 +9,11 @@ import type { ThreadWords } from "./thread-hooks.ts";
 export interface WorkerInfo {
   /** Number of the worker within its pool; replacements get new numbers. */
   readonly id: number;
+  /**
+   * A number from 1 that no other worker of the pool has at the same time, and that a later one gets again: for ports, databases and
+   * folders of tests. At most the number of workers, and while workers are replaced up to twice as many.
+   */
+  readonly slot: number;
   /** Name of the pool (option `worker.name`). */
   readonly pool: string;
   /** This worker's copy of the option `worker.data`. */

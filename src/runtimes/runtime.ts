@@ -219,6 +219,16 @@ export interface PayloadPort {
   close(): void;
 }
 
+/** What a worker uses, as its host sees it, whatever the worker does. */
+export interface WorkerReading {
+  /** Of a thread: bytes of its heap and buffers, garbage included. Undefined: it is a process. */
+  readonly heapBytes: number | undefined;
+  /** Of a process: its memory that is in use. Undefined: it is a thread. */
+  readonly residentBytes: number | undefined;
+  /** Processor time since its start, in milliseconds. */
+  readonly processorMs: number;
+}
+
 /** Host's handle on a worker: a thread or a process. */
 export interface WorkerHandle {
   /**
@@ -241,6 +251,8 @@ export interface WorkerHandle {
   unref(): void;
   /** Whether the thread has ended, for a host that blocks. Missing where the runtime cannot tell before its events. */
   readonly hasEnded?: (() => boolean) | undefined;
+  /** Undefined, or missing: the runtime cannot tell, or the worker is gone. */
+  readonly read?: (() => Promise<WorkerReading | undefined>) | undefined;
   /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
   terminate(): Promise<unknown>;
 }

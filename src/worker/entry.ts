@@ -162,6 +162,7 @@ function createRealm(core: WorkerCore): WorkerRealm {
     isLoading: true,
     info: Object.freeze({
       id: start.workerId,
+      slot: start.slot,
       pool: start.poolName,
       // At the first reading: it may need heddle/shared.
       get data(): unknown {

@@ -46,6 +46,21 @@ describe("memory", () => {
     expect(pool.stats()).toMatchObject({ recycled: 0, workersStarted: 1 });
   });
 
+  test.runIf(capabilities.readsThreads)(
+    "a worker above it whose task does not return is replaced as well, and its calls move",
+    async () => {
+      const pool = supervisedPool({ maxWorkerBytes: 160 * MIB });
+      await pool.call.echo(1);
+      const words = new Int32Array(new SharedArrayBuffer(4));
+      const held = pool.call.hold(200, words);
+      const behind = pool.call.echo("behind");
+      expect(await behind).toBe("behind");
+      Atomics.store(words, 0, 1);
+      await held;
+      expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 1 });
+    },
+  );
+
   test.runIf(capabilities.resourceLimits)(
     "a worker that exceeds resourceLimits ends without affecting others",
     async () => {

@@ -8,7 +8,7 @@ import {
   workerInfo,
   WorkerStartError,
 } from "../../src/mod.ts";
-import { closedAfterTest, rejection } from "../support/conformance.ts";
+import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { capabilities } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/setup-tasks.ts");
@@ -135,4 +135,16 @@ describe("bad options of workers", () => {
       /cannot (be combined with permission|enforce)/,
     );
   });
+});
+
+test("slots of workers are from 1 on, and those of workers that ended are used again", async () => {
+  type Module = typeof import("../fixtures/spawned.ts");
+  const url = new URL("../fixtures/spawned.ts", import.meta.url);
+  const pool = closedAfterTest(createPool({ threads: 3 })<Module>(url));
+  await pool.ready;
+  expect((await pool.broadcast.slot()).sort()).toEqual([1, 2, 3]);
+  await pool.call.crash().catch(() => {});
+  await until(() => pool.stats().ready === 3);
+  expect(pool.stats().workersStarted).toBe(4);
+  expect((await pool.broadcast.slot()).sort()).toEqual([1, 2, 3]);
 });

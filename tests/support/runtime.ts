@@ -25,6 +25,8 @@ export const capabilities = {
   forbidsCode: runtimeName !== "bun",
   /** Bun ignores heap limits of workers; Deno leaves those that reach them in a microtask hanging. */
   resourceLimits: runtimeName === "node",
+  /** A host can read the memory and the processor time of a thread. */
+  readsThreads: runtimeName === "node",
   /** A thread that runs synchronous code can be stopped. On Deno `terminate()` returns and the thread goes on. */
   stopsLoops: runtimeName !== "deno",
   /** Threads can be denied something that their process may: Node's permission model alone. */

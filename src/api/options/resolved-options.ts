@@ -75,7 +75,7 @@ interface Asked {
   /** Runs calls on the host. `host`: the parts of the pool (`PoolParts`), as below. */
   readonly createInliner?: (host: never) => Inliner;
   /** Runs before the parts of the pool are made. */
-  readonly prepare?: (host: never) => void;
+  readonly prepare?: Readonly<Record<string, (host: never) => void>>;
   /** Calls are made through what this makes of where they are made. */
   readonly wrapEntry?: (entry: CallSink) => CallSink;
   /** Whether calls are followed, even without a subscriber. */

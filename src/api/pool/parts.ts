@@ -25,6 +25,8 @@ export interface Part {
   onWorkerLost?(workerId: number, error: () => WorkerLostError): void;
   /** A worker has ended, for any reason. */
   onWorkerExit?(exit: WorkerExit): void;
+  /** Called about every 100 ms while calls are in flight. */
+  onTick?(): void;
   /** `pool.sync` begins to wait. */
   onBlock?(): void;
   /**

@@ -125,14 +125,13 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     this.#registry = new FinalizationRegistry(() => this.#onForgotten());
     this.#registry.register(handle, undefined, this);
     const { promise, ...settle } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // users of `ready` and calls get the error
-    this.ready = promise;
+    (this.ready = promise).catch(() => {}); // users of `ready` and calls get the error
     this.#settleReady = settle;
     const { options, runtime, workerEntry: { mark, library } } = spec;
     const { maxPayloadBytes, ringBytes, spinMs } = options;
     // In a bundle, heddle's frames are in the program's file.
     this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
-    options.prepare?.(this as never);
+    for (const prepare of Object.values(options.prepare ?? {})) prepare(this as never);
     const start = createStart(spec, this.startData);
     const active = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
@@ -153,6 +152,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     this.safety = new Watchdog(runtime, () => receiversOf(this), () => {
       dispatcher.checkLanes();
       this.loop.onTick();
+      for (const part of this.parts.values()) part.onTick?.();
     });
     const laneOptions = laneOptionsOf(spec, this.codec, spawn, start);
     this.supervisor = new Supervisor(options, laneOptions, dispatcher, active, this);

@@ -2,6 +2,7 @@
 import type { PoolEvents } from "../../features/watching/observe/host/pool-events.ts";
 import type { CpuProfile, ProfileOptions } from "../../features/watching/profile/host/profile.ts";
 import type { PoolStatistics } from "../../features/watching/observe/host/pool-statistics.ts";
+import type { WorkerUsage } from "../../features/watching/observe/host/worker-usage.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import type { BroadcastCalls, Calls, SyncCalls } from "../calls/call-types.ts";
 import type { Mappings } from "../../features/calls/map/host/map-types.ts";
@@ -56,6 +57,11 @@ export interface Pool<Tasks extends object> extends Mappings, AsyncDisposable, D
   drained(): Promise<void>;
   /** Counters, workers and tasks as of now. Takes time in proportion to the calls in flight. */
   stats(): PoolStatistics;
+  /**
+   * Memory and processor time of each worker, read from outside: true also of one that runs an endless loop. Threads of Node, and
+   * processes on Linux; the others have `undefined`.
+   */
+  usage(): Promise<readonly WorkerUsage[]>;
   /**
    * Takes a CPU profile of a worker by its id (`stats().workers`), over `durationMs` (default 1000). It begins when the worker's event
    * loop next turns, so after a synchronous task that it runs. Rejects with ProfileUnavailableError if the worker cannot be

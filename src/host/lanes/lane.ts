@@ -5,7 +5,7 @@ import type { AnswerMessage } from "../../features/calls/requests/messages.ts";
 import type { HostMessage } from "../../protocol/start-data.ts";
 import type { PayloadCredit } from "./payload-credit.ts";
 import type { Phase } from "./phase.ts";
-import type { CodecAccess } from "../../runtimes/runtime.ts";
+import type { CodecAccess, WorkerReading } from "../../runtimes/runtime.ts";
 
 export interface Lane {
   readonly id: number;
@@ -21,6 +21,8 @@ export interface Lane {
   isUnstoppable?: boolean;
   /** Objects of the program that live in it: while there are any, nobody ends it to save threads or memory. */
   residents?: number;
+  /** As `WorkerHandle.read`. */
+  read?: (() => Promise<WorkerReading | undefined>) | undefined;
   /** Its thread waits for an answer of the host, whatever its phase. */
   isBlocked?: boolean;
   readonly endpoint: Endpoint;

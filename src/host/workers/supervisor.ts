@@ -228,7 +228,10 @@ export class Supervisor implements LaneOwner, Workers {
   }
 
   spawn(id: number = this.#nextId++): Lane {
-    const lane = new ThreadLane(id, this.#options, this);
+    const slots = Array.from(this.#lanes.values(), ({ slot }) => slot);
+    let slot = 1;
+    while (slots.includes(slot)) slot++;
+    const lane = new ThreadLane(id, slot, this.#options, this);
     this.started++;
     this.#lanes.set(lane.id, lane);
     if (this.lanes.all.length === 0 && lane.mirror === undefined) {

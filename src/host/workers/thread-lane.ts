@@ -74,10 +74,8 @@ export interface LaneOwner {
   onEnd(lane: ThreadLane, end: LaneEnd): void;
 }
 
-/** How long the process waits for the output of a worker. */
-const OUTPUT_MS = 1000;
-/** How long the runtime may take to stop a worker. */
-const TERMINATE_MS = 1000;
+/** How long the process waits for the output of a worker, and how long the runtime may take to stop one. */
+const OUTPUT_MS = 1000, TERMINATE_MS = 1000;
 /** The same for `close`: no runtime can stop a thread in a native call (`execSync`), and `close` should not wait long. */
 const CLOSE_TERMINATE_MS = 100;
 /** Parts of the time for a start. Each counts once: time in which the machine is suspended, or the host is busy, is not the worker's. */
@@ -87,6 +85,7 @@ const START_GRACE_MS = 100;
 
 export class ThreadLane implements Lane, Receiver {
   readonly id: number;
+  readonly slot: number;
   readonly endpoint: Endpoint;
   readonly load: LaneLoad;
   phase: Phase = "starting";
@@ -96,6 +95,7 @@ export class ThreadLane implements Lane, Receiver {
   declare replaces?: Lane | undefined;
   declare replacedBy?: number | undefined;
   declare isUnstoppable?: boolean;
+  declare read?: Lane["read"];
 
   /** The worker's share of the AwakeCount. The supervisor subtracts it when the worker has ended. */
   readonly activeShare: SharedWord = AwakeCount.create();
@@ -106,28 +106,25 @@ export class ThreadLane implements Lane, Receiver {
   readonly #waker: LaneConnection["waker"];
   readonly #responseSpace: LaneConnection["responseSpace"];
   readonly #requestSpace: LaneConnection["requestSpace"];
-  /** Undefined: the worker shares memory with the host. */
   readonly mirror: LaneConnection["mirror"];
   readonly #owner: LaneOwner;
-  /** Words of this thread (realm/thread-hooks.ts). */
   readonly #ofHost: Int32Array;
   readonly #gone: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #options: LaneOptions;
   readonly #timers: Partial<Record<"start" | "output" | "end", Timer | undefined>> = {};
   #credit: PayloadCredit | undefined;
-  /** Whether the outcome of its start is known. */
   #hasStarted = false;
   /** Its worker was asked to exit. */
   #isAsked = false;
-  /** Whether `terminate` was called. */
   #isStopped = false;
   #cause: unknown;
   #reason: string | undefined;
   #startError: Error | undefined;
 
-  constructor(id: number, options: LaneOptions, owner: LaneOwner) {
+  constructor(id: number, slot: number, options: LaneOptions, owner: LaneOwner) {
     const { runtime, ringSizes, start } = options;
     this.id = id;
+    this.slot = slot;
     this.access = runtime;
     this.#owner = owner;
     this.#options = options;
@@ -141,6 +138,7 @@ export class ThreadLane implements Lane, Receiver {
       endSharing(runtime, this.activeShare, this.#ofHost, true);
       throw error;
     }
+    this.read = this.#handle.read;
     const { local, remote } = this.#handle.channel ?? runtime.createChannel();
     this.endpoint = createEndpoint(lane, options, local);
     links.current?.attach(this.endpoint, local, () => owner.events.onWake(this));
@@ -148,6 +146,7 @@ export class ThreadLane implements Lane, Receiver {
       ...start,
       active: [...start.active, this.activeShare],
       workerId: id,
+      slot,
       lane,
       requestCapacity: ringSizes.requests,
       payloadPort: remote,

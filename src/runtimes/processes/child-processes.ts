@@ -10,6 +10,7 @@ import { outputsOf, process } from "../node-api/process.ts";
 import { isBun, isDeno } from "../node-api/threads.ts";
 import type { OutputName, ThreadOptions, WorkerEntry } from "../runtime.ts";
 import type { ChildProcess, ProcessOptions } from "./types.ts";
+import { readProcess } from "./read-process.ts";
 import { createSharedFile } from "./shared-file.ts";
 import { CHILD_VARIABLE, FILE, GUARD, MEMORY, writeTo } from "./child-variable.ts";
 
@@ -183,6 +184,7 @@ export function spawnProcess(
     onExit: (listener) => onExit = listener,
     file,
     isFileMemory: isMemory,
+    read: () => readProcess(isOver ? undefined : child.pid),
     kill: () => kill(isOver ? undefined : child.pid),
     ref: () => parts.forEach((part) => part?.ref?.()),
     unref: () => parts.forEach((part) => part?.unref?.()),

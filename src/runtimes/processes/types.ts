@@ -1,5 +1,7 @@
 /** Workers that are processes, as their host and they themselves see them. Types only. */
 
+import type { WorkerReading } from "../runtime.ts";
+
 /** How a worker ended, beside its exit code. */
 export interface Death {
   /** The signal that ended its process. */
@@ -37,6 +39,8 @@ export interface ChildPipe {
 export interface ChildProcess extends ChildPipe {
   /** It has ended, and what it wrote before has been read; or it could not be started. */
   onExit(listener: (exitCode: number | undefined, death: Death) => void): void;
+  /** What it uses; undefined: not known here, or it is gone. */
+  readonly read: () => Promise<WorkerReading | undefined>;
   kill(): void;
   ref(): void;
   unref(): void;

@@ -5,6 +5,7 @@ import { PoolListeners } from "./host/pool-events.ts";
 import { checkContext, checkDebug, debugOf } from "./host/observe-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { CHANNEL, createFollower, observe as prepare } from "./host/parts.ts";
+import { readUsage } from "./host/worker-usage.ts";
 import { readStatistics } from "./host/pool-statistics.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { checkBoolean } from "../../../option-checks.ts";
@@ -15,7 +16,7 @@ const listenersOf = ({ pool, spec, keep }: PoolAccess): PoolListeners =>
 function useDebug(topics: readonly DebugTopic[] | undefined, to: Resolving): void {
   to.debug = topics;
   to.isFollowed = topics !== undefined;
-  if (topics !== undefined) to.prepare = prepare;
+  if (topics !== undefined) to.prepare = { ...to.prepare, observe: prepare };
 }
 
 export const observe: HostFeature = {
@@ -25,14 +26,14 @@ export const observe: HostFeature = {
   options: {
     metrics: (value, to) => {
       to.metrics = checkBoolean("metrics", value);
-      to.prepare = prepare;
+      to.prepare = { ...to.prepare, observe: prepare };
     },
     debug: (value, to) => useDebug(checkDebug(value), to),
     context: (value, to, { inliner }) => {
       const { capture, run } = checkContext(value, inliner);
       to.capture = capture;
       to.modules = { ...to.modules, context: run };
-      to.prepare = prepare;
+      to.prepare = { ...to.prepare, observe: prepare };
     },
   },
   defaults: { metrics: false },
@@ -46,6 +47,7 @@ export const observe: HostFeature = {
   members: {
     addEventListener: (access) => listenersOf(access).add,
     removeEventListener: (access) => listenersOf(access).remove,
+    usage: ({ core, keep }) => keep("usage", () => () => readUsage(core)),
     stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
   },
 

@@ -1,5 +1,7 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import type { HostFeature } from "../../../api/pool/feature.ts";
+import { createMemoryCheck } from "./host/memory-check.ts";
+import type { PoolParts } from "../../../api/pool/parts.ts";
 import { PoolSizing } from "./host/pool-sizing.ts";
 import { WorkerRecycling } from "./host/recycling.ts";
 import type { Recycling } from "../../../host/workers/feature.ts";
@@ -13,6 +15,10 @@ const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
 
 const NOT_MEASURED =
   "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.";
+
+function checkMemory(host: PoolParts): void {
+  host.part(createMemoryCheck);
+}
 
 export const scaling: HostFeature = {
   name: "scaling",
@@ -29,6 +35,7 @@ export const scaling: HostFeature = {
       if (scaling === Infinity) return;
       if (runtime.measuresMemory === false) throw new InvalidArgumentError(NOT_MEASURED);
       to.startData = { ...to.startData, scaling };
+      to.prepare = { ...to.prepare, scaling: checkMemory };
     },
   },
   defaults: {

@@ -108,6 +108,7 @@ function workerThatSends(): {
     onData: (take) => listener = take,
     onExit: () => {},
     ...NO_FILE,
+    read: () => Promise.resolve(undefined),
     kill: () => isKilled = true,
     ref: () => {},
     unref: () => {},

@@ -36,7 +36,7 @@ function createStuckLane(startTimeoutMs = Infinity): {
   const ends: LaneEnd[] = [];
   const events: string[] = [];
   const start = { tasks: [], active: [AwakeCount.create()], spinMs: 0, limits: {} };
-  const lane = new ThreadLane(0, {
+  const lane = new ThreadLane(0, 1, {
     runtime,
     codec: new Codec({ access: runtime, origin: 0, maxPayloadBytes: Infinity, allowsBorrow: true }),
     spawn: () => ({

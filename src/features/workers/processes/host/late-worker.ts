@@ -2,7 +2,7 @@
  * A worker that is a process, whose code is loaded when the first of them starts: what is posted meanwhile waits, in order. Most
  * programs have no processes.
  */
-import type { PayloadPort, WorkerHandle } from "../../../../runtimes/runtime.ts";
+import type { PayloadPort, WorkerHandle, WorkerReading } from "../../../../runtimes/runtime.ts";
 
 /** What a worker has when it is there. */
 export type LoadedWorker = WorkerHandle & Required<Pick<WorkerHandle, "channel" | "begun">>;
@@ -45,6 +45,8 @@ export class LateWorker implements WorkerHandle {
     if (this.#worker === undefined) this.#waiting.push(use);
     else use(this.#worker);
   }
+
+  readonly read = async (): Promise<WorkerReading | undefined> => await this.#worker?.read?.();
 
   readonly begun = (): number | undefined => this.#worker?.begun();
 

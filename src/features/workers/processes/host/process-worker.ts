@@ -12,6 +12,7 @@ const FRAME_ROOM = 16 * 1024 * 1024;
 export class ProcessWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
   readonly begun: () => number | undefined;
+  readonly read: NonNullable<WorkerHandle["read"]>;
   readonly ref: () => void;
   readonly unref: () => void;
   readonly #child: ChildProcess;
@@ -24,6 +25,7 @@ export class ProcessWorker implements WorkerHandle {
     this.#child = child;
     const { file } = child;
     this.begun = () => file === undefined ? undefined : readBegun(file);
+    this.read = child.read;
     this.ref = child.ref;
     this.unref = child.unref;
     const guarded = { ...child, onData: (take: (bytes: Uint8Array) => void) => this.#listen(take) };
