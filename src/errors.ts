@@ -246,10 +246,10 @@ export class TimeoutError extends HeddleError {
   declare readonly code: "HEDDLE_TIMEOUT";
 
   /**
-   * Which limit: `runTimeoutMs` ("run"), `timeoutMs` ("call"), that of a scope ("scope"), or the pool's `hardTimeoutMs` ("hard").
+   * Which limit: `runTimeoutMs` ("run"), `stallMs` ("stall"), `timeoutMs` ("call"), that of a scope ("scope"), or the pool's `hardTimeoutMs` ("hard").
    * "silent" occurs as the cause of a WorkerLostError: the worker took no call for twice the hard timeout.
    */
-  readonly kind: "run" | "call" | "scope" | "hard" | "silent";
+  readonly kind: "run" | "stall" | "call" | "scope" | "hard" | "silent";
   /** The limit, in milliseconds; undefined for a worker that was stopped by `killAfterMs`. */
   readonly limitMs: number | undefined;
 
@@ -258,6 +258,7 @@ export class TimeoutError extends HeddleError {
     const limit = limitMs === undefined ? "" : ` of ${limitMs} ms`;
     const messages = {
       run: `The task ran longer than its runTimeoutMs${limit}.`,
+      stall: `Nothing was heard of the task for its stallMs${limit}.`,
       call: `The call got no response within its timeoutMs${limit}.`,
       scope: `The scope was not left within its timeoutMs${limit}.`,
       silent: `The worker took no call for ${limitMs} ms.`,

@@ -32,7 +32,7 @@ export interface FeatureParts {
   /** Of `limits()`. */
   readonly limits: Parts<
     "hardTimeoutMs" | "maxAbandonedThreads",
-    "runTimeoutMs" | "timeoutMs" | "timeoutValue" | "killAfterMs" | "signal"
+    "runTimeoutMs" | "stallMs" | "timeoutMs" | "timeoutValue" | "killAfterMs" | "signal"
   >;
   /** Of `queue()`. */
   readonly queue: Parts<"maxQueue" | "queuePolicy", never, "needsDrain" | "drained">;

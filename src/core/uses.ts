@@ -19,7 +19,7 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
   streams: ["", "highWaterMark onEvent", ""],
   limits: [
     "hardTimeoutMs maxAbandonedThreads",
-    "runTimeoutMs timeoutMs timeoutValue killAfterMs signal abortSignal",
+    "runTimeoutMs stallMs timeoutMs timeoutValue killAfterMs signal abortSignal",
     "",
   ],
   scaling: ["minThreads maxThreads budget idleTimeoutMs recycleAfter maxWorkerBytes", "", ""],

@@ -303,15 +303,14 @@ export function findKnown(
   given: GivenCall,
 ): ReturnType<FindTask> {
   const { tasks, options } = spec;
-  const isEmitting = given.onEvent !== undefined;
-  if (isEmitting && tasks[task]!.isStream) return new InvalidArgumentError(NO_EVENTS);
+  const { isStream, runsByName = false, settings: own } = tasks[task]!;
+  if (given.onEvent !== undefined && isStream) return new InvalidArgumentError(NO_EVENTS);
   try {
-    if (spec.tasks[task]!.isStream) needStreams(spec, task);
-    return {
-      task: isEmitting ? task + EMITTING * tasks.length : task,
-      settings: settingsFor(options, tasks[task]!.settings, given, tasks[task]!.isStream),
-      runsByName: tasks[task]!.runsByName === true,
-    };
+    if (isStream) needStreams(spec, task);
+    const settings = settingsFor(options, own, given, isStream);
+    // What it emits tells that it goes on, also if nobody listens.
+    const isEmitting = given.onEvent !== undefined || (settings.stallMs !== Infinity && !isStream);
+    return { task: isEmitting ? task + EMITTING * tasks.length : task, settings, runsByName };
   } catch (error) {
     return error as InvalidArgumentError;
   }

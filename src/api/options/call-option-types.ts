@@ -21,6 +21,14 @@ export interface TaskOptions {
    */
   readonly runTimeoutMs?: number;
   /**
+   * Maximum time of a running task in which nothing is heard of it, in milliseconds: no event (`emit`, without a listener as well), no
+   * item of its stream, no call of a callback, of the host or of a task. Then the call ends as by `runTimeoutMs`. For tasks that may
+   * take long as long as they go on.
+   *
+   * @default Infinity, no limit
+   */
+  readonly stallMs?: number;
+  /**
    * Maximum time since the call, in milliseconds: for the wait and the run together. Then the call rejects with
    * TimeoutError, unless `timeoutValue` is set. A task that has not started by then never runs; one that has continues, with its
    * signal aborted (`abortSignal`): `killAfterMs` and the pool's `hardTimeoutMs` end it.
@@ -29,7 +37,7 @@ export interface TaskOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * What the call resolves with when `runTimeoutMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any
+   * What the call resolves with when `runTimeoutMs`, `stallMs` or `timeoutMs` expires, in place of rejecting. A stream fails in any
    * case. All calls get the same object.
    *
    * @default none: the call rejects

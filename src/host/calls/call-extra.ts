@@ -27,6 +27,8 @@ export interface CallPart {
 export interface ItemSink {
   /** Whether the worker has begun to send it. */
   readonly isOpen: boolean;
+  /** Whether its reader waits for an item. */
+  readonly isWaitedFor: boolean;
   /** Items that its reader has taken. */
   readonly taken: number;
   /** Runs no user code. */
@@ -51,6 +53,9 @@ export class CallExtra {
   madeMs = -1;
   begunMs = -1;
   cancelledMs = -1;
+  /** Whether something was heard of its task since the last check of its limits, and when a check last found that. */
+  isHeard = false;
+  heardMs = -1;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
   retryPayload: QueuedCall | undefined = undefined;
   retries = 0;
@@ -102,7 +107,7 @@ export class CallExtra {
   }
 
   onRenewed(call: CallRun): void {
-    this.begunMs = this.cancelledMs = -1;
+    this.begunMs = this.cancelledMs = this.heardMs = -1;
     for (const part of this.parts) part.onRenewed?.(call);
   }
 }

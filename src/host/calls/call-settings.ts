@@ -40,6 +40,8 @@ export interface CallSettings {
   readonly priority: number;
   /** Longest time running, in milliseconds; Infinity: none. */
   readonly runTimeoutMs: number;
+  /** Longest time running in which nothing is heard of the task, in milliseconds; Infinity: none. */
+  readonly stallMs: number;
   /** Longest time since the call was made; Infinity: none. */
   readonly timeoutMs: number;
   /** Longest time running before the worker is stopped; Infinity: none. */
@@ -111,10 +113,12 @@ export function createSettings(given: GivenSettings): CallSettings {
 function fill(options: GivenSettings): CallSettings {
   const given = { __proto__: null, ...options } as GivenSettings;
   const { runTimeoutMs = Infinity, timeoutMs = Infinity, hardTimeoutMs = Infinity } = given;
-  const least = Math.min(runTimeoutMs, timeoutMs, hardTimeoutMs);
+  const { stallMs = Infinity } = given;
+  const least = Math.min(runTimeoutMs, stallMs, timeoutMs, hardTimeoutMs);
   return {
     priority: given.priority ?? 0,
     runTimeoutMs,
+    stallMs,
     timeoutMs,
     hardTimeoutMs,
     timeoutValue: given.timeoutValue,

@@ -93,9 +93,11 @@ export function refuseStream(arg: unknown, index: number, reason: string): void 
 /** The settings that the machine applies; undefined if all are the defaults. */
 function wireSettings(settings: CallSettings): object | undefined {
   if (settings === PLAIN) return undefined;
-  const { runTimeoutMs, priority, retries, killAfterMs, onEvent, signal, timeoutMs } = settings;
+  const { runTimeoutMs, stallMs, priority, retries, killAfterMs, onEvent, signal, timeoutMs } =
+    settings;
   return {
     ...(runTimeoutMs !== Infinity && { runTimeoutMs }),
+    ...(stallMs !== Infinity && { stallMs }),
     ...(priority !== 0 && { priority }),
     ...(retries > 0 && { retries }),
     ...(killAfterMs !== Infinity && { killAfterMs }),

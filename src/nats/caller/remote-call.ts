@@ -199,9 +199,10 @@ export class RemoteCall implements ResultSource {
 
   /** A limit that the machine enforced has expired, or the task threw. */
   failRemotely(thrown: unknown, isOfNext: boolean): void {
-    const { timeoutMs, runTimeoutMs } = this.settings;
+    const { timeoutMs, runTimeoutMs, stallMs } = this.settings;
     if (!(thrown instanceof TimeoutError)) this.fail(thrown, isOfNext);
     else if (thrown.kind === "run" && thrown.limitMs === runTimeoutMs) this.expire(thrown);
+    else if (thrown.kind === "stall" && thrown.limitMs === stallMs) this.expire(thrown);
     else if (thrown.kind === "call" && thrown.limitMs === this.#machineLimitMs) {
       // The machine's timer has fired before the caller's: it knows what was left of the limit.
       this.expire(new TimeoutError("call", timeoutMs));

@@ -26,11 +26,12 @@ export function optionsOf(
   onEvent: (value: unknown) => void,
 ): object | undefined {
   if (typeof given !== "object" || given === null) return undefined;
-  const { hasListener, isAbortable, runTimeoutMs, priority, retries, killAfterMs } =
+  const { hasListener, isAbortable, runTimeoutMs, stallMs, priority, retries, killAfterMs } =
     given as Record<string, unknown>;
   if (isAbortable === true) running.controller = new AbortController();
   return {
     ...(runTimeoutMs !== undefined && { runTimeoutMs }),
+    ...(stallMs !== undefined && { stallMs }),
     ...(priority !== undefined && { priority }),
     ...(retries !== undefined && { retries }),
     ...(killAfterMs !== undefined && { killAfterMs }),

@@ -6,6 +6,7 @@ import { anySignal } from "./host/any-signal.ts";
 
 export const limitOptions: NewCallOptions = {
   runTimeoutMs: { check: (value, to) => to.runTimeoutMs = checkMs("runTimeoutMs", value) },
+  stallMs: { check: (value, to) => to.stallMs = checkMs("stallMs", value) },
   timeoutMs: { check: (value, to) => to.timeoutMs = checkMs("timeoutMs", value) },
   timeoutValue: { check: (value, to) => to.timeoutValue = value },
   killAfterMs: { check: (value, to) => to.killAfterMs = checkMs("killAfterMs", value, 0) },

@@ -36,6 +36,7 @@ export type RequestHeader = readonly [
 export interface NestedSettings {
   readonly priority?: number;
   readonly runTimeoutMs?: number;
+  readonly stallMs?: number;
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly killAfterMs?: number;

@@ -84,6 +84,7 @@ const streamOf = (isOpen: boolean, drop = () => {}) => ({
   taken: 0,
   onItems: () => {},
   drop,
+  isWaitedFor: false,
   isOfNext: false,
 });
 

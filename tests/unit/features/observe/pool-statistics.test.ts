@@ -124,7 +124,14 @@ test("calls in flight are queued or run; settled ones have resolved or rejected"
   inFlight.reject(calls[2]!, 1);
   inFlight.counts.refuse(0);
   expect(read()).toMatchObject({ inFlight: 3, queued: 3, running: 0, completed: 2, failed: 2 });
-  const stream = { isOpen: true, taken: 0, onItems: () => {}, drop: () => {}, isOfNext: false };
+  const stream = {
+    isOpen: true,
+    taken: 0,
+    onItems: () => {},
+    drop: () => {},
+    isWaitedFor: false,
+    isOfNext: false,
+  };
   calls[3]!.keep().stream = stream;
   calls[4]!.keep().stream = { ...stream, isOpen: false };
   expect(read().openStreams).toBe(1);

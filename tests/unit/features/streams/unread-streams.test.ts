@@ -24,7 +24,14 @@ class Watch {
   /** A call whose stream has a reader that has taken some items. */
   addStream(): { taken: number } {
     const call = this.inFlight.add(() => {}, () => {}, createSettings({ hasSignal: true }));
-    const stream = { isOpen: true, taken: 0, onItems() {}, drop() {}, isOfNext: false };
+    const stream = {
+      isOpen: true,
+      taken: 0,
+      onItems() {},
+      drop() {},
+      isWaitedFor: false,
+      isOfNext: false,
+    };
     call.extra!.stream = stream;
     this.inFlight.setIdle(call, true);
     return stream;

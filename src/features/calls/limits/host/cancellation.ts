@@ -96,12 +96,13 @@ export class Cancellation implements CallPart {
     this.#end(call, reason, undefined);
   }
 
-  /** The call exceeds `runTimeoutMs` or `timeoutMs`. */
-  expire(call: PendingCall, kind: "run" | "call"): void {
-    const { runTimeoutMs, timeoutMs, timeoutValue } = call.settings;
+  /** The call exceeds `runTimeoutMs`, `stallMs` or `timeoutMs`. */
+  expire(call: PendingCall, kind: "run" | "call" | "stall"): void {
+    const { runTimeoutMs, stallMs, timeoutMs, timeoutValue } = call.settings;
+    const limits = { run: runTimeoutMs, stall: stallMs, call: timeoutMs };
     this.timedOut++;
     const value = call.extra?.stream?.isOpen === true ? undefined : timeoutValue;
-    this.#end(call, new TimeoutError(kind, kind === "run" ? runTimeoutMs : timeoutMs), value);
+    this.#end(call, new TimeoutError(kind, limits[kind]), value);
   }
 
   /** The pool closes: notifies tasks that have signals, before their calls are rejected. */

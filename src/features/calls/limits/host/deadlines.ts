@@ -34,7 +34,7 @@ const KILL_TICK_MS = 5;
 interface Ender {
   hasBegun(call: PendingCall): boolean;
   endStopped(call: PendingCall): void;
-  expire(call: PendingCall, kind: "run" | "call"): void;
+  expire(call: PendingCall, kind: "run" | "call" | "stall"): void;
 }
 
 export class Deadlines {
@@ -157,10 +157,15 @@ export class Deadlines {
     checkedMs: number | undefined,
   ): void {
     const { settings } = extra;
-    const { runTimeoutMs, timeoutMs } = settings;
+    const { runTimeoutMs, stallMs, timeoutMs } = settings;
     const hardTimeoutMs = settings.hardTimeoutMs * this.#stretch;
     if (extra.madeMs < 0) extra.madeMs = nowMs;
     if (extra.begunMs < 0 && this.#cancellation.hasBegun(call)) extra.begunMs = nowMs;
+    // A task may pause as long as nobody reads its stream.
+    if (extra.isHeard || (extra.stream?.isOpen === true && !extra.stream.isWaitedFor)) {
+      extra.isHeard = false;
+      extra.heardMs = nowMs;
+    }
     const hasBegun = extra.begunMs >= 0;
     // A call that has not begun has no response.
     const atMs = hasBegun ? checkedMs : nowMs;
@@ -178,6 +183,9 @@ export class Deadlines {
       this.#host.dispatcher.inFlight.rejectLost(call, error);
       this.#stop(lane, error);
     } else if (waitMs >= timeoutMs) this.#cancellation.expire(call, "call");
+    else if (hasBegun && atMs - Math.max(extra.begunMs, extra.heardMs) >= stallMs) {
+      this.#cancellation.expire(call, "stall");
+    }
   }
 
   /** Stops a worker. The host itself cannot be stopped. */

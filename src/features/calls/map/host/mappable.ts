@@ -102,7 +102,8 @@ function chunkCall(
   isDeclared: boolean,
 ): ChunkCall | undefined {
   // A time limit, and what happens then, is that of an item.
-  const isTimed = settings.runTimeoutMs !== Infinity || settings.timeoutMs !== Infinity;
+  const { runTimeoutMs, stallMs, timeoutMs } = settings;
+  const isTimed = Math.min(runTimeoutMs, stallMs, timeoutMs) !== Infinity;
   if (isDeclared || isTimed || settings.onEvent !== undefined) return undefined;
   // The hard limit is that of an item as well: the worker ends a chunk early, so that each item has the whole limit.
   const { hardTimeoutMs } = settings;

@@ -175,6 +175,7 @@ export class HostRequests {
     const { header: [target] } = request;
     const caller = this.#callers.of(request);
     const call = caller === "over" ? undefined : caller;
+    if (call?.extra !== undefined) call.extra.isHeard = true;
     const isNested = target === "task" && caller !== "over";
     const nested = isNested ? this.#nested.expect(call, request) : undefined;
     const { callbacks, context } = call?.extra?.find(CallerPart) ?? {};

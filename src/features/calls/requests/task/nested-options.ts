@@ -10,12 +10,13 @@ import { checkKeys, isRecord } from "../../../../option-checks.ts";
 /** Options of the calls made through `currentPool().call.f.with`. They override those of the task. */
 export type NestedOptions = Pick<
   CallOptions,
-  "priority" | "runTimeoutMs" | "timeoutMs" | "retries" | "killAfterMs" | "signal"
+  "priority" | "runTimeoutMs" | "stallMs" | "timeoutMs" | "retries" | "killAfterMs" | "signal"
 >;
 
 const NESTED_OPTIONS: readonly string[] = [
   "priority",
   "runTimeoutMs",
+  "stallMs",
   "timeoutMs",
   "retries",
   "killAfterMs",

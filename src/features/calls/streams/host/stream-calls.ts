@@ -90,7 +90,10 @@ export class StreamCalls {
     const kind = kindOf(descriptor);
     if (call === undefined) {
       if (kind === OPENED) lane.postStream({ heddle: "cancel", slot, generation, index: 0 });
-    } else if (failure !== undefined) this.#fail(call, failure.error);
+      return;
+    }
+    if (call.extra !== undefined) call.extra.isHeard = true;
+    if (failure !== undefined) this.#fail(call, failure.error);
     else if (kind === EVENTS) call.extra?.onEvents?.(values);
     else if (kind === OPENED) {
       const [isReadable, highWaterMark] = values[0] as [boolean, number];
@@ -141,6 +144,10 @@ export class StreamSink implements ItemSink, ConsumerOptions {
   constructor(host: PoolParts) {
     this.#host = host;
     ({ consumer: this.consumer, handle: this.#handle } = createResultStream(this));
+  }
+
+  get isWaitedFor(): boolean {
+    return this.consumer.isWaiting;
   }
 
   get taken(): number {
