@@ -17,8 +17,11 @@ import { isStackOverflow } from "./support/stack-overflow.ts";
 
 useValues(ordinaryValues);
 
-export interface CodecOptions
-  extends Pick<EncoderOptions, "access" | "maxPayloadBytes" | "allowsBorrow" | "copiesOnly"> {
+export interface CodecOptions extends
+  Pick<
+    EncoderOptions,
+    "access" | "maxPayloadBytes" | "allowsBorrow" | "copiesOnly" | "hiddenFolder"
+  > {
   /** A unique number for each thread of the pool: 0 is the host. */
   readonly origin: number;
   /** Uses of a key list after which its code is compiled, instead of the default. */
@@ -39,22 +42,18 @@ export class Codec {
 
   /** `shared`: the buffers of another codec of this side. Then values are written without key lists. */
   constructor(
-    { access, maxPayloadBytes, allowsBorrow, origin, compiledAfter, features, copiesOnly }:
-      CodecOptions,
+    { origin, compiledAfter, ...options }: CodecOptions,
     shared?: SharedBuffers,
   ) {
+    const { access, maxPayloadBytes } = options;
     this.access = access;
     this.#compiledAfter = compiledAfter;
     this.keyLists = new KeyListRegistry(compiledAfter);
     this.maxPayloadBytes = maxPayloadBytes;
     this.#options = {
-      access,
+      ...options,
       keyLists: shared === undefined ? this.keyLists : undefined,
       sharedBuffers: shared ?? new SharedBuffers(origin),
-      maxPayloadBytes,
-      allowsBorrow,
-      features,
-      copiesOnly,
     };
   }
 

@@ -73,6 +73,8 @@ export interface EncoderOptions {
   readonly mayAttach?: boolean;
   /** The same, where such a part is refused at its place, for this reason, and what is to move is copied. */
   readonly copiesOnly?: string | undefined;
+  /** The folder whose frames stacks of errors do not show at their end. Undefined: they show all. */
+  readonly hiddenFolder?: string | undefined;
   /** The features that may write values. Undefined: all of this thread. */
   readonly features?: ReadonlySet<string> | undefined;
 }

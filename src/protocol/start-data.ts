@@ -79,6 +79,8 @@ export interface PoolStart {
   /** The version of the host's heddle, and the folder that workers have to read to load theirs. */
   readonly version: string;
   readonly library: string;
+  /** Heddle's own folder, whose frames stacks of tasks do not show. Undefined: in a bundle, and with the option `debug`. */
+  readonly hiddenFolder: string | undefined;
   /** The pool's parked word (layout.ts). */
   readonly hostControl: SharedArrayBuffer;
   /** The AwakeCount's words: the count, shares above; for a worker its own share as well. */

@@ -92,6 +92,7 @@ export class WorkerCore {
       allowsBorrow: false,
       features,
       copiesOnly: site.port && COPIES_ONLY,
+      hiddenFolder: this.start.hiddenFolder,
     });
     this.control = new Int32Array(lane, 0, REQUEST_RING / 4);
     this.gauges = new GaugeWriter(lane);

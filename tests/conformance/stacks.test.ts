@@ -87,3 +87,19 @@ test("of the start without a task's export: the creation of the pool", async () 
   expect(firstFrame(error)).toContain("stacks.test");
   expect((error as HeddleError).code).toBe("HEDDLE_TASK_NOT_FOUND");
 });
+
+test("of tasks, and of what they return: no frames of heddle, which has called them", async () => {
+  const url = new URL("../fixtures/throwing-tasks.ts", import.meta.url);
+  const { call } = closedAfterTest(
+    createPool({ threads: 1 })<typeof import("../fixtures/throwing-tasks.ts")>(url),
+  );
+  const thrown = await call.throwNested().catch((error: Error) => error) as Error;
+  const later = await call.throwLater().catch((error: Error) => error) as Error;
+  const returned = await call.returnError();
+  for (const { stack = "" } of [thrown, later, returned]) {
+    const frames = stack.split("\n").filter((line) => /^\s*at |@/.test(line));
+    expect(frames.length).toBeGreaterThan(0);
+    expect(frames[0]).toMatch(/throwing-tasks\.ts/);
+    for (const frame of frames) expect(frame).not.toMatch(/\/src\/|\/dist\/|node:|ext:/);
+  }
+});

@@ -132,7 +132,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     // In a bundle, heddle's frames are in the program's file.
     this.ownFolder = mark === undefined ? new URL(library).pathname : undefined;
     for (const prepare of Object.values(options.prepare ?? {})) prepare(this as never);
-    const start = createStart(spec, this.startData);
+    const start = createStart(spec, this.startData, this.ownFolder);
     const active = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
     const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs > 0);

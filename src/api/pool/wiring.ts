@@ -59,7 +59,11 @@ export function startThreads(
 }
 
 /** What workers get. The memory in it is of all of them. `features`: their start data, to which this adds. */
-export function createStart(spec: PoolSpec, features: Record<string, unknown>): PoolStart {
+export function createStart(
+  spec: PoolSpec,
+  features: Record<string, unknown>,
+  ownFolder: string | undefined,
+): PoolStart {
   const { options, active, sources, taskModule, runtime, workerEntry } = spec;
   const { workerOptions, modules: { setup } } = options;
   const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;
@@ -71,6 +75,7 @@ export function createStart(spec: PoolSpec, features: Record<string, unknown>): 
     taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * (tasks || 1))),
     version: VERSION,
     library: workerEntry.library,
+    hiddenFolder: options.debug === undefined ? ownFolder : undefined,
     features: Object.assign(features, options.startData),
     uses: spec.uses?.names,
     active,

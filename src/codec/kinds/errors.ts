@@ -104,7 +104,11 @@ export function writeError(encoder: Encoder, error: Error, from: number): number
   at = encoder.value(type, at);
   at = encoder.value(isNamed && name !== type ? name : undefined, at);
   at = encoder.value(typeof message === "string" ? message : "", at);
-  at = encoder.value(typeof stack === "string" ? stack : undefined, at);
+  const { hiddenFolder } = encoder.options;
+  const shown = typeof stack !== "string" || hiddenFolder === undefined
+    ? stack
+    : withoutFrames(stack, hiddenFolder);
+  at = encoder.value(typeof shown === "string" ? shown : undefined, at);
   const hidden = HIDDEN[type] ?? CAUSE;
   const fields = [...hidden, "message", "stack", ...(isNamed ? ["name"] : [])];
   const others = tryTo(() => Object.keys(error), []).filter((key) => !fields.includes(key));
@@ -128,6 +132,22 @@ export function writeError(encoder: Encoder, error: Error, from: number): number
   encoder.i32[word]! |= hiddenCount << HIDDEN_SHIFT;
   encoder.i32[word + 1] = count;
   return at;
+}
+
+/** A frame of a module of the runtime. */
+const OF_RUNTIME = /\b(?:node|ext|internal):|\bnative\b/;
+
+/** A stack without its last frames, if these are of files in `folder`, and of the runtime that has called them. */
+function withoutFrames(stack: string, folder: string): string {
+  let cut = stack.length;
+  for (let end = cut;;) {
+    const start = stack.lastIndexOf("\n", end - 1);
+    if (start < 0) return stack; // it has no others
+    const line = stack.slice(start, end);
+    if (line.includes(folder)) cut = start;
+    else if (!OF_RUNTIME.test(line)) return stack.slice(0, cut);
+    end = start;
+  }
 }
 
 function writeErrors(encoder: Encoder, errors: unknown, from: number): number {
