@@ -100,6 +100,9 @@ describe("invalid input", () => {
       expect(inspect(value, { depth: 5 })).toBeTypeOf("string");
       expect(format("%o %O", value, value)).toBeTypeOf("string");
     }
+    expect(inspect(pool)).toMatch(
+      /^Pool "heddle" \(\d of 1 workers, 0 calls in flight; tasks: .*echo/,
+    );
   });
 
   test("rejected promises among the arguments of a refused call are handled", async () => {

@@ -1,5 +1,6 @@
 /** Objects that live in workers (`pool.spawn`). */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import {
   createPool,
@@ -37,6 +38,8 @@ describe("an object in a worker", () => {
     expect(await counter.length()).toBe(6);
     expect(Object.keys(counter)).toContain("add");
     expect(Object.keys(counter)).not.toContain("$get");
+    const printed = inspect(counter);
+    expect(printed).toMatch(/^Counter \(in worker \d, 0 calls in flight; methods: .*addLater/);
     const value = { list: [1, undefined], map: new Map([["a", new Date(5)]]), big: 2n ** 70n };
     expect(await counter.echo(value)).toEqual(value);
     const large = new Uint8Array(3_000_000).fill(7);

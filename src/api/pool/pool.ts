@@ -16,6 +16,7 @@ import { AwakeCount } from "../../sync/awake-count.ts";
 import { type HostFeature, useInHost } from "./feature.ts";
 import { members, type PoolAccess } from "./members.ts";
 import { nestedPool } from "./nested-pool.ts";
+import { EVENT_TARGET_PRINTED, PRINTED } from "../../runtimes/printed.ts";
 import { PoolCore } from "./pool-core.ts";
 import type { Pool } from "./pool-types.ts";
 import { markCall, placeOf } from "../../realm/call-site.ts";
@@ -300,6 +301,18 @@ class ThreadPool extends EventTarget {
         },
       });
     }
+  }
+
+  [PRINTED](): string {
+    const { options: { workerOptions, maxThreads }, sources } = this.#spec;
+    const { dispatcher: { lanes, inFlight }, isOver } = this.#core;
+    const state = isOver ? "closed" : `${lanes.open.length} of ${maxThreads} workers`;
+    const tasks = this.#isKnown() ? sources.map(({ name }) => name).join(", ") : "not known yet";
+    return `Pool "${workerOptions.name}" (${state}, ${inFlight.size} calls in flight; tasks: ${tasks})`;
+  }
+
+  [EVENT_TARGET_PRINTED](): string {
+    return this[PRINTED]();
   }
 
   #createAccess(): PoolAccess {

@@ -82,7 +82,12 @@ const BELOW_NATS: readonly RegExp[] = [
   /^runtimes\/(?:bun\/bundles|current|node-api\/services|runtime)\.ts$/,
 ];
 
-const TYPES_OF_RUNTIMES = ["runtimes/runtime.ts", "runtimes/processes/types.ts"];
+/** Types, and names that mean something to runtimes. */
+const TYPES_OF_RUNTIMES = [
+  "runtimes/runtime.ts",
+  "runtimes/processes/types.ts",
+  "runtimes/printed.ts",
+];
 
 /** Only these may import the adapter of the current runtime. */
 const COMPOSITION_ROOTS = [

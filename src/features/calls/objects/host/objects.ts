@@ -33,6 +33,7 @@ import {
   type SpawnedObject,
 } from "./registry.ts";
 import { restartWhenLost } from "./restarts.ts";
+import { PRINTED } from "../../../../runtimes/printed.ts";
 import { moduleOfSpawn, settingsOfSpawn, type SpawnRequest } from "./spawn-options.ts";
 
 const COLLECTED =
@@ -66,7 +67,17 @@ interface CallKind {
 }
 
 /** Tells handles from plain objects, so that they can be arguments. */
-const handlePrototype: object = Object.create(Object.prototype);
+const handlePrototype: object = Object.create(Object.prototype, {
+  [PRINTED]: {
+    value(this: object): string {
+      const { className, calls, lost: isLost, affinity: { workerId } } = objects.get(this)!;
+      const place = isLost === undefined ? `in worker ${workerId}` : "gone";
+      return `${className} (${place}, ${calls} calls in flight; methods: ${
+        Object.keys(this).join(", ")
+      })`;
+    },
+  },
+});
 
 export class Objects {
   readonly #access: PoolAccess;
