@@ -1,12 +1,9 @@
 /** Threads of `node:worker_threads`, for Node and Deno. */
-import { JSON, Promise, URL } from "../../builtins.ts";
+import { JSON, URL } from "../../builtins.ts";
 import type { Worker, WorkerOptions } from "node:worker_threads";
-import { timers } from "./builtins.ts";
 import { process } from "./process.ts";
-import type { HostRuntime, WorkerHandle, WorkerLimits, WorkerReading } from "../runtime.ts";
+import type { HostRuntime, WorkerHandle, WorkerLimits } from "../runtime.ts";
 import { dataOf, isDeno, threads } from "./threads.ts";
-
-const { setTimeout, clearTimeout } = timers;
 
 /** Options of a `Worker` that set its limits. */
 export type LimitOptions = Pick<WorkerOptions, "resourceLimits" | "execArgv" | "env">;
@@ -36,7 +33,7 @@ export function spawnThread(
     // Methods bound instead of functions of our own, which each thread would have to compile when it starts.
     return {
       hasEnded: hasEnded && (() => hasEnded(worker)),
-      read: isDeno ? undefined : () => read(worker),
+      read: isDeno ? undefined : async () => (await import("./read-thread.ts")).readThread(worker),
       post: worker.postMessage.bind(worker) as WorkerHandle["post"],
       onMessage: worker.on.bind(worker, "message"),
       onError: worker.on.bind(worker, "error"),
@@ -46,28 +43,6 @@ export function spawnThread(
       terminate: worker.terminate.bind(worker),
     };
   };
-}
-
-/** How long a thread may take to answer: one in a native call does not. */
-const READ_MS = 1000;
-
-/** Node answers by interrupting the thread, so that a loop tells as well. The timer keeps the process running meanwhile. */
-async function read(worker: Worker): Promise<WorkerReading | undefined> {
-  const { promise: isLate, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, READ_MS);
-  const answers = Promise.all([worker.getHeapStatistics(), worker.cpuUsage()]);
-  try {
-    const [heap, processor] = await Promise.race([answers, isLate]) ?? [];
-    return heap && processor && {
-      heapBytes: heap.used_heap_size + heap.external_memory,
-      residentBytes: undefined,
-      processorMs: (processor.user + processor.system) / 1000,
-    };
-  } catch {
-    return undefined; // it is gone
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Node's flag for code from the command line or stdin. Workers inherit it and then cannot start from a file. */

@@ -5,7 +5,6 @@ import { PoolListeners } from "./host/pool-events.ts";
 import { checkContext, checkDebug, debugOf } from "./host/observe-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { CHANNEL, createFollower, observe as prepare } from "./host/parts.ts";
-import { readUsage } from "./host/worker-usage.ts";
 import { readStatistics } from "./host/pool-statistics.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { checkBoolean } from "../../../option-checks.ts";
@@ -47,7 +46,8 @@ export const observe: HostFeature = {
   members: {
     addEventListener: (access) => listenersOf(access).add,
     removeEventListener: (access) => listenersOf(access).remove,
-    usage: ({ core, keep }) => keep("usage", () => () => readUsage(core)),
+    usage: ({ core, keep }) =>
+      keep("usage", () => async () => (await import("./host/worker-usage.ts")).readUsage(core)),
     stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
   },
 

@@ -1,6 +1,5 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createMemoryCheck } from "./host/memory-check.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
 import { PoolSizing } from "./host/pool-sizing.ts";
 import { WorkerRecycling } from "./host/recycling.ts";
@@ -16,7 +15,8 @@ const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
 const NOT_MEASURED =
   "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.";
 
-function checkMemory(host: PoolParts): void {
+async function checkMemory(host: PoolParts): Promise<void> {
+  const { createMemoryCheck } = await import("./host/memory-check.ts");
   host.part(createMemoryCheck);
 }
 
