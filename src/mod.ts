@@ -55,6 +55,12 @@ export type {
   ShutdownOptions,
   WorkerOptions,
 } from "./api/options/pool-options.ts";
+export {
+  shutdownOnSignals,
+  type ShutsDown,
+  type SignalName,
+  type SignalOptions,
+} from "./api/pool/shutdown-on-signals.ts";
 export { callback } from "./features/calls/requests/callback-of-host.ts";
 export { type Listener, listener } from "./features/calls/requests/listener-of-host.ts";
 export type { HostOptions } from "./features/calls/requests/host/host-options.ts";

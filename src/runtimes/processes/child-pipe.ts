@@ -72,7 +72,10 @@ export function openProcess(): Awaited<ReturnType<NonNullable<WorkerRuntime["ope
   if (!isChild()) throw new Error("Not a process of a pool.");
   const given = process.env[CHILD_VARIABLE]!.split(" ");
   delete process.env[CHILD_VARIABLE]; // not for the children of this one
-  if (given.includes(GUARD)) startGuard();
+  if (given.includes(GUARD)) {
+    startGuard();
+    process.on("SIGINT", () => {}); // of a terminal: the host decides, and the guard ends what it leaves behind
+  }
   const pipe = openPipe(given);
   // Node writes to such streams when its event loop turns: what a process writes last would be lost with it.
   for (const stream of isBun || isDeno ? [] : [process.stdout, process.stderr]) {

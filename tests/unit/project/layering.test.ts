@@ -93,6 +93,7 @@ const TYPES_OF_RUNTIMES = [
 const COMPOSITION_ROOTS = [
   "api/pool/is-main.ts",
   "api/pool/pool.ts",
+  "api/pool/shutdown-on-signals.ts",
   "core/create-pool.ts",
   "worker/entry.ts",
   "nats/caller/connect-pool.ts",

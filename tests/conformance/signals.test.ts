@@ -1,0 +1,78 @@
+/** `shutdownOnSignals`: the first signal lets calls finish, the second does not wait. */
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { shutdownOnSignals } from "../../src/mod.ts";
+import { until } from "../support/conformance.ts";
+import { launch } from "../support/processes.ts";
+import { runtimeName } from "../support/runtime.ts";
+
+const path = fileURLToPath(new URL("../fixtures/signalled.ts", import.meta.url));
+
+function start(kind: string, ms: number): ReturnType<typeof launch> {
+  const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
+  return launch([process.execPath, ...flags, path, kind, String(ms)]);
+}
+
+const outputOf = (program: ReturnType<typeof launch>): string =>
+  program.output().replace(/ready \d+/, "ready");
+
+describe.skipIf(process.platform === "win32")("a signal", () => {
+  test.each(
+    [["threads", "SIGINT", 130], ["threads", "SIGTERM", 143], [
+      "processes",
+      "SIGINT",
+      130,
+    ]] as const,
+  )(
+    "lets calls of %s finish, and ends the program with its code: %s",
+    async (kind, name, code) => {
+      const program = start(kind, 400);
+      await until(() => program.output().includes("ready"));
+      const worker = Number(/ready (\d+)/.exec(program.output())![1]);
+      // A terminal sends it to all.
+      if (kind === "processes") process.kill(worker, name);
+      program.send(name);
+      expect((await program.exited).code).toBe(code);
+      await program.closed;
+      expect(outputOf(program)).toBe("ready\nclosing\nslept\n");
+    },
+  );
+
+  test("that comes again ends it at once", async () => {
+    const program = start("threads", 60_000);
+    await until(() => program.output().includes("ready"));
+    program.send("SIGINT");
+    await until(() => program.output().includes("closing"));
+    program.send("SIGTERM");
+    expect((await program.exited).code).toBe(143);
+    await program.closed;
+    expect(outputOf(program)).toBe("ready\nclosing\n");
+  });
+});
+
+test("wrong arguments are refused, and listeners removed", () => {
+  const pool = { shutdown: () => Promise.resolve() };
+  for (
+    const [pools, options] of [
+      [5, {}],
+      [[pool, {}], {}],
+      [pool, 5],
+      [pool, { signals: ["SIGKILL"] }],
+      [
+        pool,
+        { timeoutMs: -1 },
+      ],
+      [pool, { before: 1 }],
+      [pool, { after: 1 }],
+    ]
+  ) {
+    expect(() => shutdownOnSignals(pools as never, options as never))
+      .toThrow(expect.objectContaining({ code: "HEDDLE_INVALID_ARGUMENT" }));
+  }
+  const before = process.listenerCount("SIGTERM");
+  const stop = shutdownOnSignals([pool, pool]);
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  stop();
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
