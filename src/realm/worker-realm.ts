@@ -11,7 +11,8 @@ export interface WorkerInfo {
   readonly id: number;
   /**
    * A number from 1 that no other worker of the pool has at the same time, and that a later one gets again: for ports, databases and
-   * folders of tests. At most the number of workers, and while workers are replaced up to twice as many.
+   * folders of tests. The smallest that is free, so at most the number of workers that there are, those that are being replaced or
+   * closed included. On Deno a thread that could not be stopped (`abandonedThreads`) may go on while another has its number.
    */
   readonly slot: number;
   /** Name of the pool (option `worker.name`). */

@@ -226,7 +226,7 @@ export interface WorkerReading {
   /** Of a process: its memory that is in use. Undefined: it is a thread. */
   readonly residentBytes: number | undefined;
   /** Processor time since its start, in milliseconds. */
-  readonly processorMs: number;
+  readonly processorMs: number | undefined;
 }
 
 /** Host's handle on a worker: a thread or a process. */

@@ -100,6 +100,9 @@ describe("invalid input", () => {
       expect(inspect(value, { depth: 5 })).toBeTypeOf("string");
       expect(format("%o %O", value, value)).toBeTypeOf("string");
     }
+    for (const other of [new Proxy(pool, {}), Object.create(pool) as unknown]) {
+      expect(inspect(other)).toBeTypeOf("string");
+    }
     expect(inspect(pool)).toMatch(
       /^Pool "heddle" \(\d of 1 workers, 0 calls in flight; tasks: .*echo/,
     );

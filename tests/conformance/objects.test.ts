@@ -38,6 +38,9 @@ describe("an object in a worker", () => {
     expect(await counter.length()).toBe(6);
     expect(Object.keys(counter)).toContain("add");
     expect(Object.keys(counter)).not.toContain("$get");
+    for (const other of [new Proxy(counter, {}), Object.create(counter) as unknown]) {
+      expect(inspect(other)).toBeTypeOf("string");
+    }
     const printed = inspect(counter);
     expect(printed).toMatch(/^Counter \(in worker \d, 0 calls in flight; methods: .*addLater/);
     const value = { list: [1, undefined], map: new Map([["a", new Date(5)]]), big: 2n ** 70n };

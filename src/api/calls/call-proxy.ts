@@ -308,9 +308,8 @@ export function findKnown(
   try {
     if (isStream) needStreams(spec, task);
     const settings = settingsFor(options, own, given, isStream);
-    // What it emits tells that it goes on, also if nobody listens.
-    const isEmitting = given.onEvent !== undefined || (settings.stallMs !== Infinity && !isStream);
-    return { task: isEmitting ? task + EMITTING * tasks.length : task, settings, runsByName };
+    const variant = given.onEvent === undefined ? 0 : EMITTING;
+    return { task: task + variant * tasks.length, settings, runsByName };
   } catch (error) {
     return error as InvalidArgumentError;
   }

@@ -21,9 +21,9 @@ export interface TaskOptions {
    */
   readonly runTimeoutMs?: number;
   /**
-   * Maximum time of a running task in which nothing is heard of it, in milliseconds: no event (`emit`, without a listener as well), no
-   * item of its stream, no call of a callback, of the host or of a task. Then the call ends as by `runTimeoutMs`. For tasks that may
-   * take long as long as they go on.
+   * Maximum time of a running task in which nothing is heard of it, in milliseconds: no event (of a call with `onEvent`), no item of
+   * its stream, no call of a callback, of the host or of a task. Then the call ends as by `runTimeoutMs`. The time does not run while the
+   * task waits for such a call, or for the reader of its stream. For tasks that may take long as long as they go on.
    *
    * @default Infinity, no limit
    */

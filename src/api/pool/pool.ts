@@ -304,9 +304,14 @@ class ThreadPool extends EventTarget {
   }
 
   [PRINTED](): string {
+    if (!(#core in this)) return "Pool"; // a proxy, or an object that inherits from a pool
     const { options: { workerOptions, maxThreads }, sources } = this.#spec;
-    const { dispatcher: { lanes, inFlight }, isOver } = this.#core;
-    const state = isOver ? "closed" : `${lanes.open.length} of ${maxThreads} workers`;
+    const { dispatcher: { lanes, inFlight }, isOver, isClosing } = this.#core;
+    const state = isOver
+      ? "closed"
+      : isClosing
+      ? "closing"
+      : `${lanes.open.length} of ${maxThreads} workers`;
     const tasks = this.#isKnown() ? sources.map(({ name }) => name).join(", ") : "not known yet";
     return `Pool "${workerOptions.name}" (${state}, ${inFlight.size} calls in flight; tasks: ${tasks})`;
   }

@@ -75,7 +75,10 @@ export function createStart(
     taskTimings: new SharedArrayBuffer(taskTimingsBytes(VARIANTS * (tasks || 1))),
     version: VERSION,
     library: workerEntry.library,
-    hiddenFolder: options.debug === undefined ? ownFolder : undefined,
+    // In a browser it may be that of the program: heddle is in its bundle.
+    hiddenFolder: options.debug === undefined && runtime.importCondition !== "browser"
+      ? ownFolder
+      : undefined,
     features: Object.assign(features, options.startData),
     uses: spec.uses?.names,
     active,

@@ -134,17 +134,20 @@ export function writeError(encoder: Encoder, error: Error, from: number): number
   return at;
 }
 
+/** V8's frames begin with "at"; JavaScriptCore's may have a name and "@". */
+const FRAME = /^\n\s*at |@/;
 /** A frame of a module of the runtime. */
-const OF_RUNTIME = /\b(?:node|ext|internal):|\bnative\b/;
+const OF_RUNTIME = /[\s(@](?:node|ext|internal|native)[:)]/;
 
 /** A stack without its last frames, if these are of files in `folder`, and of the runtime that has called them. */
 function withoutFrames(stack: string, folder: string): string {
+  const decoded = folder.includes("%") ? decodeURI(folder) : folder;
   let cut = stack.length;
   for (let end = cut;;) {
     const start = stack.lastIndexOf("\n", end - 1);
-    if (start < 0) return stack; // it has no others
     const line = stack.slice(start, end);
-    if (line.includes(folder)) cut = start;
+    if (start < 0 || !FRAME.test(line)) return stack; // it has no others
+    if (line.includes(folder) || line.includes(decoded)) cut = start;
     else if (!OF_RUNTIME.test(line)) return stack.slice(0, cut);
     end = start;
   }

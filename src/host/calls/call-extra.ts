@@ -27,7 +27,7 @@ export interface CallPart {
 export interface ItemSink {
   /** Whether the worker has begun to send it. */
   readonly isOpen: boolean;
-  /** Whether its reader waits for an item. */
+  /** Whether its reader waits for an item, or for its end. */
   readonly isWaitedFor: boolean;
   /** Items that its reader has taken. */
   readonly taken: number;
@@ -56,6 +56,8 @@ export class CallExtra {
   /** Whether something was heard of its task since the last check of its limits, and when a check last found that. */
   isHeard = false;
   heardMs = -1;
+  /** Requests of its task that the host has not answered. */
+  requests = 0;
   /** For making it again if its worker is lost or busy; and how often its worker was lost. */
   retryPayload: QueuedCall | undefined = undefined;
   retries = 0;
@@ -108,6 +110,7 @@ export class CallExtra {
 
   onRenewed(call: CallRun): void {
     this.begunMs = this.cancelledMs = this.heardMs = -1;
+    this.requests = 0;
     for (const part of this.parts) part.onRenewed?.(call);
   }
 }

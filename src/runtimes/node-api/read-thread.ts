@@ -13,13 +13,15 @@ const READ_MS = 1000;
 export async function readThread(worker: Worker): Promise<WorkerReading | undefined> {
   const { promise: isLate, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, READ_MS);
-  const answers = Promise.all([worker.getHeapStatistics(), worker.cpuUsage()]);
   try {
+    // Node 22 has them from 22.16 and 22.19 on.
+    const { getHeapStatistics, cpuUsage } = worker as Partial<Worker>;
+    const answers = Promise.all([getHeapStatistics?.call(worker), cpuUsage?.call(worker)]);
     const [heap, processor] = await Promise.race([answers, isLate]) ?? [];
-    return heap && processor && {
-      heapBytes: heap.used_heap_size + heap.external_memory,
+    return {
+      heapBytes: heap && heap.used_heap_size + heap.external_memory,
       residentBytes: undefined,
-      processorMs: (processor.user + processor.system) / 1000,
+      processorMs: processor && (processor.user + processor.system) / 1000,
     };
   } catch {
     return undefined; // it is gone

@@ -161,8 +161,9 @@ export class Deadlines {
     const hardTimeoutMs = settings.hardTimeoutMs * this.#stretch;
     if (extra.madeMs < 0) extra.madeMs = nowMs;
     if (extra.begunMs < 0 && this.#cancellation.hasBegun(call)) extra.begunMs = nowMs;
-    // A task may pause as long as nobody reads its stream.
-    if (extra.isHeard || (extra.stream?.isOpen === true && !extra.stream.isWaitedFor)) {
+    // A task may pause as long as nobody reads its stream, and while it waits for the host.
+    const isUnread = extra.stream?.isOpen === true && !extra.stream.isWaitedFor;
+    if (extra.isHeard || extra.requests > 0 || isUnread) {
       extra.isHeard = false;
       extra.heardMs = nowMs;
     }

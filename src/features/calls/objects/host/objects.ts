@@ -70,7 +70,9 @@ interface CallKind {
 const handlePrototype: object = Object.create(Object.prototype, {
   [PRINTED]: {
     value(this: object): string {
-      const { className, calls, lost: isLost, affinity: { workerId } } = objects.get(this)!;
+      const object = objects.get(this);
+      if (object === undefined) return "Object in a worker"; // a proxy, or one that inherits from a handle
+      const { className, calls, lost: isLost, affinity: { workerId } } = object;
       const place = isLost === undefined ? `in worker ${workerId}` : "gone";
       return `${className} (${place}, ${calls} calls in flight; methods: ${
         Object.keys(this).join(", ")
@@ -177,12 +179,10 @@ export class Objects {
   ): PendingCall | undefined {
     const { entry, spec, isKnown } = this.#access;
     const variant = settings.isStream ? OBJECT_STREAM : OBJECT;
-    const find = () => ({
-      task: variant * (spec.sources.length || 1),
-      settings,
-      runsByName: false,
-    });
-    const called = isKnown() ? find().task : { name: "spawn", find };
+    const task = (): number => variant * (spec.sources.length || 1);
+    const called = isKnown()
+      ? task()
+      : { name: "spawn", find: () => ({ task: task(), settings, runsByName: false }) };
     return entry.submit(called, args, resolve, reject, settings);
   }
 

@@ -175,11 +175,15 @@ export class HostRequests {
     const { header: [target] } = request;
     const caller = this.#callers.of(request);
     const call = caller === "over" ? undefined : caller;
-    if (call?.extra !== undefined) call.extra.isHeard = true;
+    const extra = call?.extra;
+    if (extra !== undefined) {
+      extra.isHeard = true;
+      extra.requests++;
+    }
     const isNested = target === "task" && caller !== "over";
     const nested = isNested ? this.#nested.expect(call, request) : undefined;
-    const { callbacks, context } = call?.extra?.find(CallerPart) ?? {};
-    return { ...request, callbacks, context, nested };
+    const { callbacks, context } = extra?.find(CallerPart) ?? {};
+    return { ...request, extra, callbacks, context, nested };
   }
 
   onMessage(lane: Lane, message: RequestMessage): void {
@@ -382,12 +386,18 @@ export class HostRequests {
 
   /** `passes`: another worker has sent the value. */
   #answer(
-    { lane, number, isSync }: Pick<HostRequest, "lane" | "number" | "isSync">,
+    { lane, number, isSync, extra }:
+      & Pick<HostRequest, "lane" | "number" | "isSync">
+      & Partial<Pick<TakenRequest, "extra">>,
     isThrown: boolean,
     value: unknown,
     passes = false,
   ): void {
     if (isSync) this.#host.dispatcher.phases.resume(lane);
+    if (extra !== undefined) {
+      extra.requests--;
+      extra.isHeard = true;
+    }
     const post = (packed: Packed, isThrown: boolean): boolean => {
       const message = {
         heddle: "answer",

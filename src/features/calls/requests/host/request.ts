@@ -1,4 +1,5 @@
 /** A request of a worker. */
+import type { CallExtra } from "../../../../host/calls/call-extra.ts";
 import type { CallSettings } from "../../../../host/calls/call-settings.ts";
 import type { CallerContext } from "../../../../host/calls/caller-context.ts";
 import type { PendingCall } from "../../../../host/calls/in-flight.ts";
@@ -20,6 +21,8 @@ export interface HostRequest {
 
 /** With what it needs of the call that makes it. That may have ended when the request is handled: its response is behind it. */
 export interface TakenRequest extends HostRequest {
+  /** What the call carries that makes it. */
+  readonly extra: CallExtra | undefined;
   readonly callbacks: CallSettings["callbacks"];
   readonly context: CallerContext | undefined;
   /** The nested call to make. Undefined for others, and if the call that makes it has ended otherwise than by its result. */

@@ -147,7 +147,7 @@ export class StreamSink implements ItemSink, ConsumerOptions {
   }
 
   get isWaitedFor(): boolean {
-    return this.consumer.isWaiting;
+    return this.consumer.isWaiting || this.consumer.isCancelled;
   }
 
   get taken(): number {
