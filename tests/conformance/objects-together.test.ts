@@ -7,14 +7,12 @@ import {
   ObjectLostError,
   type Pool,
   type PoolOptions,
-  type Spawned,
   WorkerLostError,
 } from "../../src/mod.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { pause } from "../support/runtime.ts";
 
 type Module = typeof import("../fixtures/spawned.ts");
-type Counter = InstanceType<Module["Counter"]>;
 
 const module = new URL("../fixtures/spawned.ts", import.meta.url);
 
@@ -119,6 +117,36 @@ describe("a handle as an argument", () => {
     }
   });
 
+  test("its end waits for calls of the same worker, and may call others", async () => {
+    const pool = modulePool({ threads: 1 });
+    const counter = await pool.spawn.Counter("a");
+    const asking = await pool.spawn.Asking(counter);
+    const call = asking.askLater(1, 100);
+    await pause(20);
+    await counter.$release();
+    expect(await pool.call.takeLog()).toEqual(["dispose a"]);
+    expect(await call).toBe(1);
+    const other = createPool({ threads: 1 })<Module>(module);
+    const seen: unknown[] = [];
+    const words = await other.spawn.Counter("b", 5);
+    await using front = await other.spawn.Front(words);
+    await front.listen(listener((n: number) => void seen.push(n)));
+    const last = await other.spawn.Asking(words);
+    await last.ask(1, 0);
+    await last.$release();
+    expect(await other.call.takeLog()).toEqual(["asked 7"]);
+    await other.shutdown();
+  });
+
+  test("works while the host blocks", async () => {
+    const pool = modulePool();
+    await pool.ready;
+    const counter = await pool.spawn.Counter("a");
+    for (let n = 1; n <= 6; n++) {
+      expect(pool.sync.addTo.with({ affinity: n })(counter, 1)).toBe(n);
+    }
+  });
+
   test("calls in flight go on while the pool shuts down", async () => {
     const pool = createPool({ threads: 2 })<Module>(module);
     await pool.ready;
@@ -180,14 +208,46 @@ describe("an object that is made again", () => {
     await gone(counter.add(1));
   });
 
-  test("is replayed before its other calls", async () => {
+  test("calls that wait for it begin in their order", async () => {
     const pool = modulePool({ threads: 1 });
-    const counter = await pool.spawn.with({
-      restart: { replay: (engine: Spawned<Counter>) => engine.add(100) },
-    }).Counter("a", 1);
+    const counter = await pool.spawn.with({ restart: true }).Counter("a");
     await gone(counter.exit(3));
-    const late = counter.add.with({ timeoutMs: 20_000 })(1);
-    expect(await Promise.all([counter.add(1), late])).toEqual([103, 102]);
+    const calls = Array.from({ length: 50 }, () => counter.add(1));
+    const later = calls[0]!.then(() => Array.from({ length: 50 }, () => counter.add(1)));
+    const results = [...await Promise.all(calls), ...await Promise.all(await later)];
+    expect(results).toEqual(results.map((_, index) => index + 1));
+  });
+
+  test.each<PoolOptions>([{}, { maxConcurrency: 1, maxQueue: 100 }])(
+    "however many calls wait for it, and fill its workers and the queue: %j",
+    async (options) => {
+      const pool = modulePool({ threads: 2, ...options });
+      await pool.ready;
+      const counter = await pool.spawn.with({ restart: true }).Counter("a");
+      const asking = await pool.spawn.Asking(counter);
+      const count = options.maxQueue === undefined ? 2500 : 60;
+      const calls = Array.from({ length: count }, () => asking.ask(1, 50));
+      await pause(10);
+      await gone(counter.exit(1));
+      const results = await Promise.allSettled(calls);
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(count);
+      expect(counter.$generation).toBe(2);
+      expect(await counter.add(0)).toBe(count);
+    },
+  );
+
+  test("with a full queue, with an object beside it, and with promises among its arguments", async () => {
+    const pool = modulePool({ threads: 1, maxQueue: 3, maxConcurrency: 1 });
+    const counter = await pool.spawn.with({ restart: true }).Counter(Promise.resolve("a"), 5);
+    const beside = await pool.spawn.with({ restart: true, placement: counter }).Front(counter);
+    const dying = gone(counter.exit(1));
+    const full = Array.from({ length: 3 }, () => pool.call.block(20));
+    await dying;
+    await Promise.allSettled(full);
+    expect(await counter.add(1)).toBe(6);
+    expect(await beside.add(1)).toBe(1007);
+    const next = await pool.spawn.with({ placement: counter }).Counter("b");
+    expect(await next.workerId()).toBe(await counter.workerId());
   });
 
   test("stays lost after too many deaths, if it cannot be made, and when it is released", async () => {
@@ -198,23 +258,12 @@ describe("an object that is made again", () => {
       if (death < 2) expect(await twice.add(1)).toBe(1);
     }
     expect((await gone(twice.add(1))).cause).toBeInstanceOf(WorkerLostError);
-    const failing = await pool.spawn.with({
-      restart: {
-        replay: () => {
-          throw new RangeError("no replay");
-        },
-      },
-    }).Counter("b");
-    await gone(failing.exit(1));
-    const error = await gone(failing.add(1));
-    expect(error.cause).toMatchObject({ message: "no replay" });
-    await gone(failing.add(1));
-    const dying = await pool.spawn.with({
-      restart: { max: 3, replay: (engine: Spawned<Counter>) => engine.exit(1) },
-    }).Counter("c");
-    await gone(dying.exit(1));
-    await gone(dying.add(1));
-    expect(dying.$generation).toBe(4);
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    const varying = await pool.spawn.with({ restart: true }).Varying(words);
+    expect(await varying.first()).toBe("first");
+    await gone(varying.exit(1));
+    expect((await gone(varying.second())).cause).toMatchObject({ message: /other methods/ });
+    await gone(varying.second());
     const released = await pool.spawn.with({ restart: true }).Counter("d");
     await gone(released.exit(1));
     const call = released.add(5);
@@ -222,8 +271,7 @@ describe("an object that is made again", () => {
     expect(await call).toBe(5);
     await end;
     await gone(released.add(1));
-    await until(() => pool.stats().workers.length === 1);
-    for (const restart of [5, { max: 0 }, { withinMs: "1" }, { replay: 5 }, { often: 1 }]) {
+    for (const restart of [5, { max: 0 }, { withinMs: "1" }, { replay: () => {} }]) {
       expect(await rejection(pool.spawn.with({ restart: restart as never }).Counter("e")))
         .toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
     }

@@ -986,7 +986,7 @@ const objects: Room = {
     },
     {
       file: "features/calls/objects/host/objects.ts",
-      from: "const id = waits ? remade : object.id;",
+      from: "const id = remade ?? object.id;",
       to: "const id = object.id;",
       fault: "calls do not wait until their object is made again",
     },
@@ -1015,10 +1015,17 @@ const objects: Room = {
       fault: "an object is made again for ever",
     },
     {
-      file: "features/calls/objects/host/restarts.ts",
-      from: "await replay?.(handle);",
-      to: "void replay?.(handle);",
-      fault: "calls do not wait for the replay",
+      file: "features/calls/objects/host/objects.ts",
+      from: "if (methods.join() === again.join()) return;",
+      to: "if (methods !== again) return;",
+      fault: "an object with other methods takes the place of one",
+    },
+    {
+      file: "features/calls/objects/worker/objects.ts",
+      from:
+        "if (resident.calls > 0) await new Promise<void>((resolve) => resident.onIdle = resolve);",
+      to: "",
+      fault: "an object is disposed of while objects of its worker call it",
     },
     {
       file: "features/calls/objects/worker/objects.ts",

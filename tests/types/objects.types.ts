@@ -85,7 +85,7 @@ declare const remote: Remote<Engine>;
 
 export async function arguments_(): Promise<void> {
   const engine = await pool.spawn.with({
-    restart: { max: 1, withinMs: 5, replay: (made: Spawned<Engine>) => made.query("a") },
+    restart: { max: 1, withinMs: 5 },
   }).Engine("data.db");
   const found = tasks.call.addTo(engine, "a");
   same<typeof found, Promise<string[]>>(true);

@@ -16,13 +16,6 @@ export interface RestartOptions {
    * @default 10_000
    */
   readonly withinMs?: number;
-  /**
-   * Called with a handle of the new object. Calls that are made meanwhile wait for what it returns. If it fails, the object stays lost.
-   *
-   * @default none
-   */
-  // deno-lint-ignore no-explicit-any -- of the class that is spawned
-  readonly replay?: (handle: any) => unknown;
 }
 
 /** Options of objects: `pool.spawn.with({ placement: "pack" })`. */

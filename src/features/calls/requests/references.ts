@@ -4,6 +4,7 @@
  */
 import { Set, WeakMap } from "../../../builtins.ts";
 import { setBrand } from "../../../codec/support/brands.ts";
+import type { Reject, Resolve } from "../../../host/calls/call-extra.ts";
 import type { AnyCallback } from "./callback-value.ts";
 
 /** Kinds of STREAM: the task gets a function, or an object whose methods it calls. */
@@ -19,15 +20,24 @@ let lastNumber = 0;
 /** A number that no reference of this thread has. */
 export const nextNumber = (): number => ++lastNumber;
 
+/** Calls a method of an object. The first argument is its name. Runs no user code. Throws if it makes no call. */
+export type CallObject = (args: readonly unknown[], resolve: Resolve, reject: Reject) => void;
+
 export class Reference {
   readonly kind: ReferenceKind;
   readonly number: number;
-  /** Runs a call of it; of an object with the name of the method first. Does not refer to what stands for it, which may be collected. */
-  readonly f: AnyCallback;
+  /** What a call of it does. Does not refer to what stands for it, which may be collected. */
+  readonly f: AnyCallback | CallObject;
   readonly #holders = new Set<SentReferences>();
   #isOver = false;
 
-  constructor(kind: ReferenceKind, f: AnyCallback, number: number = nextNumber()) {
+  constructor(kind: typeof LISTENER_KIND, f: AnyCallback);
+  constructor(kind: typeof OBJECT_KIND, f: CallObject, number: number);
+  constructor(
+    kind: ReferenceKind,
+    f: AnyCallback | CallObject,
+    number: number = nextNumber(),
+  ) {
     this.kind = kind;
     this.number = number;
     this.f = f;
@@ -37,6 +47,11 @@ export class Reference {
     if (this.#isOver) return;
     references.set(this.number, [this, value]);
     this.#holders.add(references);
+  }
+
+  /** The pool of these has ended. */
+  leave(references: SentReferences): void {
+    this.#holders.delete(references);
   }
 
   /** Later calls find nothing. */

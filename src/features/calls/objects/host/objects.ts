@@ -22,6 +22,7 @@ import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-fli
 import { OBJECT, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
 import { ARGUMENTS } from "../../../../lane/snapshot.ts";
 import { capturePassing } from "../../requests/host/passing-values.ts";
+import { withCallbacks } from "../../requests/callback-value.ts";
 import { nextNumber, OBJECT_KIND, Reference, setReference } from "../../requests/references.ts";
 import { checkMethod, CREATE, type Created, GET, RELEASE } from "../operations.ts";
 import {
@@ -58,14 +59,6 @@ export function objectsOf(access: PoolAccess): Objects {
 
 type Receivers = readonly [resolve: Resolve, reject: Reject];
 
-/** How calls of a handle are made. */
-interface CallKind {
-  readonly given: GivenCall;
-  readonly isStream: boolean;
-  /** Whether they do not wait until the object is made again. */
-  readonly isOfReplay: boolean;
-}
-
 /** Tells handles from plain objects, so that they can be arguments. */
 const handlePrototype: object = Object.create(Object.prototype, {
   [PRINTED]: {
@@ -97,37 +90,31 @@ export class Objects {
     const { runtime } = this.#access.spec;
     const url = moduleOfSpawn(request, this.#access.spec);
     const { placement, restart } = settingsOfSpawn(request);
+    const beside = typeof placement === "object" ? objects.get(placement) : undefined;
+    if (beside?.remade !== undefined) await beside.remade;
     const id = nextNumber();
     const made = [id, CREATE, url, name, ...args];
     const [object, created] = await this.#make(
+      id,
       name,
-      made,
       this.#registry.place(placement),
       (workerId) => this.#registry.add(id, name, workerId),
+      (receivers, affinity) =>
+        void this.#submit(made, receivers, this.#settings(NO_OPTIONS, affinity)),
     );
-    const beside = typeof placement === "object" ? objects.get(placement) : undefined;
     if (restart !== undefined) {
       restartWhenLost(object, {
         ...restart,
         now: runtime.now,
+        later: (f) => void runtime.setTimeout(f, 0),
         isOver: () => this.#access.core.isOver,
-        make: async () => {
-          await beside?.remade?.catch(() => {}); // it is told to its own calls
-          const where = beside && this.#registry.workerOf(beside);
-          const [, again] = await this.#make(
-            name,
-            made,
-            where ?? this.#registry.place("spread"),
-            (workerId) => this.#registry.move(object, workerId) ? object : undefined,
-          );
-          return this.#handle(object, again, true);
-        },
+        make: () => this.#makeAgain(object, made, created, beside),
       });
     }
-    const handle = this.#handle(object, created, false);
+    const handle = this.#handle(object, created);
     const reference = new Reference(
       OBJECT_KIND,
-      (method, ...rest) => this.#callNested(object, created, method as string, rest),
+      (args, resolve, reject) => this.#callNested(object, created, args, [resolve, reject]),
       id,
     );
     setReference(handle, reference);
@@ -135,32 +122,62 @@ export class Objects {
     return handle;
   }
 
-  /** `register`: at once, before anything else happens to its worker. Undefined: that is gone. */
+  /** Makes an object by a call that `submit` makes. `register`: at once, before anything else happens to its worker. Undefined: that is gone. */
   async #make(
+    id: number,
     className: string,
-    args: readonly unknown[],
     workerId: number | undefined,
     register: (workerId: number) => SpawnedObject | undefined,
+    submit: (receivers: Receivers, affinity: { workerId: number } | undefined) => void,
   ): Promise<readonly [SpawnedObject, Created]> {
     const affinity = workerId === undefined ? undefined : { workerId };
-    const settings = this.#settings(NO_OPTIONS, affinity);
     const end = this.#registry.begin(workerId);
     try {
       return await new Promise<readonly [SpawnedObject, Created]>((resolve, reject) => {
-        this.#submit(args, [(value) => {
+        submit([(value) => {
           const created = value as Created;
           const object = register(created[0]);
           if (object === undefined) reject(lost(className, "its worker ended"));
           else resolve([object, created]);
-        }, reject], settings);
+        }, reject], affinity);
       });
     } catch (error) {
       // It may be there, and only the answer was not to be sent, or came late.
-      if (workerId !== undefined) this.#submitQuietly([args[0], RELEASE], settings);
+      if (affinity !== undefined) {
+        this.#submitQuietly([id, RELEASE], this.#settings(NO_OPTIONS, affinity));
+      }
       throw error instanceof WorkerLostError ? lostWith(className, error) : error;
     } finally {
       end();
     }
+  }
+
+  /** The calls that wait for it fill the limits of workers and of the queue, so it goes before them and those do not count. */
+  async #makeAgain(
+    object: SpawnedObject,
+    made: readonly unknown[],
+    [, methods]: Created,
+    beside: SpawnedObject | undefined,
+  ): Promise<void> {
+    await beside?.remade?.catch(() => {}); // it is told to its own calls
+    const where = beside && this.#registry.workerOf(beside);
+    const args = await Promise.all(made); // promises among them have been sent as their values
+    const [, [workerId, again]] = await this.#make(
+      object.id,
+      object.className,
+      where ?? this.#registry.place("spread"),
+      (workerId) => this.#registry.move(object, workerId) ? object : undefined,
+      (receivers, affinity) => {
+        const nested = affinity === undefined
+          ? { isNested: true } as const
+          : { ...affinity, isNested: true } as const;
+        this.#submitNested(args, receivers, nested);
+      },
+    );
+    if (methods.join() === again.join()) return;
+    this.#registry.delete(object);
+    this.#submitQuietly([object.id, RELEASE], this.#settings(NO_OPTIONS, { workerId }));
+    throw new InvalidArgumentError("The new object has other methods.");
   }
 
   #settings(
@@ -186,6 +203,25 @@ export class Objects {
     return entry.submit(called, args, resolve, reject, settings);
   }
 
+  /** For a call that others wait for: no limit holds it up. */
+  #submitNested(
+    args: readonly unknown[],
+    [resolve, reject]: Receivers,
+    affinity: NonNullable<CallSettings["affinity"]>,
+  ): void {
+    const { core: { snapshots, dispatcher: { submitter } }, spec } = this.#access;
+    const callbacks = { functions: [], references: [] };
+    const snapshot = withCallbacks(callbacks, () => capturePassing(snapshots, args, ARGUMENTS));
+    const given = { ...this.#settings(NO_OPTIONS, affinity), callbacks };
+    submitter.submitNested(
+      OBJECT * (spec.sources.length || 1),
+      snapshot,
+      createSettings(given),
+      resolve,
+      reject,
+    );
+  }
+
   #submitQuietly(args: readonly unknown[], settings: CallSettings): void {
     const ignore = (): void => {};
     try {
@@ -195,7 +231,7 @@ export class Objects {
     }
   }
 
-  #handle(object: SpawnedObject, [, methods, generators]: Created, isOfReplay: boolean): object {
+  #handle(object: SpawnedObject, [, methods, generators]: Created): object {
     const handle = Object.create(handlePrototype) as Record<string | symbol, unknown>;
     const define = (name: string | symbol, value: unknown, enumerable = false): void => {
       Object.defineProperty(handle, name, {
@@ -206,11 +242,11 @@ export class Objects {
       });
     };
     for (const [method, name] of methods.entries()) {
-      const kind = { given: NO_OPTIONS, isStream: generators.includes(name), isOfReplay };
-      define(name, this.#method(object, method, kind, handle), true);
+      const isStream = generators.includes(name);
+      define(name, this.#method(object, method, isStream, NO_OPTIONS, handle), true);
     }
     const settings = this.#settings(NO_OPTIONS, object.affinity);
-    define("$get", (name: string) => this.#call(object, GET, [name], settings, isOfReplay));
+    define("$get", (name: string) => this.#call(object, GET, [name], settings));
     const release = (): Promise<void> => this.#release(object);
     define("$release", release);
     define(Symbol.asyncDispose, release);
@@ -231,17 +267,22 @@ export class Objects {
   }
 
   /** `handle`: is kept by its methods. */
-  #method(object: SpawnedObject, method: number, kind: CallKind, handle: object): unknown {
+  #method(
+    object: SpawnedObject,
+    method: number,
+    isStream: boolean,
+    given: GivenCall,
+    handle: object,
+  ): unknown {
     const { core, spec } = this.#access;
-    const { given, isStream, isOfReplay } = kind;
     const settings = this.#settings(given, object.affinity, isStream);
     const change = changeOf(given);
     const call = (...args: unknown[]): unknown => {
       const sent = change?.(args, given, undefined, spec.runtime.isPromise) ?? args;
       if (sent instanceof Error) return Promise.reject(sent);
-      if (!isStream) return this.#call(object, method, sent, settings, isOfReplay);
+      if (!isStream) return this.#call(object, method, sent, settings);
       const submit: MakeCall = (resolve, reject) =>
-        this.#send(object, method, sent, [resolve, reject], settings, isOfReplay);
+        this.#send(object, method, sent, [resolve, reject], settings);
       return returns.callGenerator!(core, submit);
     };
     return Object.assign(call, {
@@ -251,36 +292,40 @@ export class Objects {
           if (more[name as keyof GivenCall] === undefined) continue;
           throw new InvalidArgumentError(`${name} is not for methods of objects: ${why}.`);
         }
-        return this.#method(object, method, { ...kind, given: mergeOptions(given, more) }, handle);
+        return this.#method(object, method, isStream, mergeOptions(given, more), handle);
       },
     });
   }
 
   /** A call by a task, or by a method of another object: of a worker that may wait for it before it takes others. */
-  async #callNested(
+  #callNested(
     object: SpawnedObject,
     [, methods, generators]: Created,
-    name: string,
-    args: readonly unknown[],
-  ): Promise<unknown> {
+    [name, ...args]: readonly unknown[],
+    receivers: Receivers,
+  ): void {
     const isGet = name === "$get";
-    if (!isGet) checkMethod(name, methods, generators);
-    if (object.released === undefined) await object.remade;
+    if (!isGet) checkMethod(name as string, methods, generators);
     if (object.lost !== undefined) throw object.lost();
-    const { core: { snapshots, dispatcher: { submitter } }, spec } = this.#access;
-    const sent = [object.id, isGet ? GET : methods.indexOf(name), ...args];
-    const snapshot = capturePassing(snapshots, sent, ARGUMENTS);
-    const settings = this.#settings(NO_OPTIONS, object.nestedAffinity);
-    return await new Promise((resolve, reject) => {
-      const over = this.#begin(object);
-      submitter.submitNested(OBJECT * (spec.sources.length || 1), snapshot, settings, (value) => {
-        over();
-        resolve(value);
-      }, (error) => {
-        over();
-        reject(error instanceof WorkerLostError ? lostWith(object.className, error) : error);
-      });
-    });
+    const [resolve, reject] = receivers;
+    const over = this.#begin(object);
+    const fail: Reject = (error) => {
+      over();
+      reject(error instanceof WorkerLostError ? lostWith(object.className, error) : error);
+    };
+    const send = (): void => {
+      const sent = [object.id, isGet ? GET : methods.indexOf(name as string), ...args];
+      try {
+        this.#submitNested(sent, [(value) => {
+          over();
+          resolve(value);
+        }, fail], object.nestedAffinity);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    if (object.remade === undefined) send();
+    else object.remade.then(send, fail);
   }
 
   /** A call of the object begins. Returns what ends it. */
@@ -296,10 +341,9 @@ export class Objects {
     operation: number,
     args: readonly unknown[],
     settings: CallSettings,
-    isOfReplay: boolean,
   ): Promise<unknown> {
     return new Promise((resolve: Resolve, reject: Reject) => {
-      this.#send(object, operation, args, [resolve, reject], settings, isOfReplay);
+      this.#send(object, operation, args, [resolve, reject], settings);
     });
   }
 
@@ -309,12 +353,10 @@ export class Objects {
     args: readonly unknown[],
     [resolve, reject]: Receivers,
     settings: CallSettings,
-    isOfReplay: boolean,
   ): PendingCall | undefined {
-    const { className, remade, released } = object;
-    const waits = remade !== undefined && released === undefined && !isOfReplay;
-    if (!waits && object.lost !== undefined) throw object.lost();
-    const id = waits ? remade : object.id;
+    const { className, remade } = object;
+    if (object.lost !== undefined) throw object.lost();
+    const id = remade ?? object.id;
     const over = this.#begin(object);
     const fail: Reject = (error) =>
       reject(error instanceof WorkerLostError ? lostWith(className, error) : error);

@@ -20,7 +20,7 @@ export interface SpawnedObject {
   onLost: (() => void) | undefined;
   /** Nobody may call it any more. */
   onOver: (() => void) | undefined;
-  /** It is being made again: resolves with its id when calls may go on. */
+  /** It is being made again, or was so in this turn of the event loop: resolves with its id when calls may go on. */
   remade: Promise<number> | undefined;
   /** Calls that are not settled. */
   calls: number;
@@ -106,8 +106,9 @@ export class Registry implements Part {
   /** It was made in this worker. False: that is gone. */
   move(object: SpawnedObject, workerId: number): boolean {
     if (this.#host.dispatcher.lanes.byId(workerId) === undefined) return false;
-    object.affinity.workerId = object.nestedAffinity.workerId = workerId;
     object.generation++;
+    this.#byWorker.get(object.affinity.workerId)?.delete(object);
+    object.affinity.workerId = object.nestedAffinity.workerId = workerId;
     const there = this.#byWorker.get(workerId) ?? new Set();
     this.#byWorker.set(workerId, there.add(object));
     this.#count(workerId);
@@ -150,7 +151,7 @@ export class Registry implements Part {
     for (const object of there ?? []) {
       object.lost ??= () => errorFor(object.className);
       object.onLost?.();
-      if (object.remade === undefined) object.onOver?.();
+      if (object.lost !== undefined) object.onOver?.();
     }
   }
 }

@@ -9,15 +9,17 @@ import type { RestartSettings } from "./spawn-options.ts";
 
 export interface Restarts extends RestartSettings {
   readonly now: () => number;
+  /** Runs `f` in a later turn of the event loop. */
+  readonly later: (f: () => void) => void;
   /** Whether the pool has ended. */
   readonly isOver: () => boolean;
-  /** Makes the object in another worker, and returns a handle whose calls do not wait. Rejects as `Objects.create`. */
-  readonly make: (object: SpawnedObject) => Promise<object>;
+  /** Makes the object in another worker. Rejects with an ObjectLostError that is caused by a WorkerLostError if that is lost as well. */
+  readonly make: () => Promise<void>;
 }
 
 /** From now on the object is made again. */
 export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void {
-  const { max, withinMs, now, isOver } = restarts;
+  const { max, withinMs, now, later, isOver, make } = restarts;
   let times: number[] = [];
   const mayRestart = (): boolean => {
     if (isOver()) return false;
@@ -25,43 +27,30 @@ export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void
     times = times.filter((ms) => nowMs - ms < withinMs);
     return times.length < max && times.push(nowMs) > 0;
   };
-  object.onLost = () => {
-    // Released, or whoever makes it again sees that it is lost once more.
-    if (object.released !== undefined || object.remade !== undefined || !mayRestart()) return;
-    object.remade = makeAgain(object, restarts, mayRestart);
-    object.remade.catch(() => {}); // its calls tell
-  };
-}
-
-async function makeAgain(
-  object: SpawnedObject,
-  { make, replay }: Restarts,
-  mayRestart: () => boolean,
-): Promise<number> {
-  await Promise.resolve(); // all parts of the pool have heard of the loss
-  for (;;) {
-    if (object.released === undefined) object.lost = undefined;
-    try {
-      const handle = await make(object);
-      await replay?.(handle);
-      if (object.lost === undefined || object.released !== undefined) break;
-    } catch (error) {
-      const isLost = error instanceof ObjectLostError && error.cause instanceof WorkerLostError;
-      if (!isLost || object.released !== undefined || !mayRestart()) {
-        const why = () => lost(object.className, "it was not made again", { cause: error });
-        object.lost = why;
-        return giveUp(object, why());
+  const makeAgain = async (): Promise<number> => {
+    await Promise.resolve(); // all parts of the pool have heard of the loss
+    for (;;) {
+      try {
+        await make();
+        return object.id;
+      } catch (error) {
+        const isLost = error instanceof ObjectLostError && error.cause instanceof WorkerLostError;
+        if (isLost && object.released === undefined && mayRestart()) continue;
+        object.lost = () => lost(object.className, "it was not made again", { cause: error });
+        object.onOver?.();
+        throw object.lost();
       }
-      continue;
     }
-    if (!mayRestart()) return giveUp(object, object.lost!());
-  }
-  object.remade = undefined;
-  return object.id;
-}
-
-function giveUp(object: SpawnedObject, error: Error): never {
-  object.remade = undefined;
-  object.onOver?.();
-  throw error;
+  };
+  object.onLost = () => {
+    if (object.released !== undefined || !mayRestart()) return;
+    object.lost = undefined;
+    const remade = object.remade = makeAgain();
+    // Calls that have waited for it are sent first: calls of this turn wait as well.
+    const end = (): void =>
+      later(() => {
+        if (object.remade === remade) object.remade = undefined;
+      });
+    remade.then(end, end);
+  };
 }

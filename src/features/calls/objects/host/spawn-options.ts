@@ -25,12 +25,8 @@ export interface SpawnRequest {
   readonly options: readonly unknown[];
 }
 
-/** How often an object is made again, and what is done then. */
-export interface RestartSettings {
-  readonly max: number;
-  readonly withinMs: number;
-  readonly replay: ((handle: object) => unknown) | undefined;
-}
+/** How often an object is made again. */
+export type RestartSettings = Required<RestartOptions>;
 
 export interface SpawnSettings {
   readonly placement: Placement;
@@ -38,7 +34,7 @@ export interface SpawnSettings {
   readonly restart: RestartSettings | undefined;
 }
 
-const RESTART: RestartSettings = { max: 5, withinMs: 10_000, replay: undefined };
+const RESTART: RestartSettings = { max: 5, withinMs: 10_000 };
 
 const NO_RECYCLING =
   "pool.spawn is not for pools with recycleAfter, which replaces workers: their objects would be lost.";
@@ -66,15 +62,11 @@ export function settingsOfSpawn({ options }: SpawnRequest): SpawnSettings {
 function checkRestart(restart: unknown): SpawnSettings["restart"] {
   if (typeof restart === "boolean") return restart ? RESTART : undefined;
   if (!isRecord(restart)) throw invalid("restart", "true, false or an object", show(restart));
-  checkKeys("restart", restart, ["max", "withinMs", "replay"]);
-  const { max = RESTART.max, withinMs = RESTART.withinMs, replay } = ownOf<RestartOptions>(restart);
-  if (replay !== undefined && typeof replay !== "function") {
-    throw invalid("restart.replay", "a function", show(replay));
-  }
+  checkKeys("restart", restart, ["max", "withinMs"]);
+  const { max = RESTART.max, withinMs = RESTART.withinMs } = ownOf<RestartOptions>(restart);
   return {
     max: checkLimit("restart.max", max),
     withinMs: checkMs("restart.withinMs", withinMs),
-    replay: replay as RestartSettings["replay"],
   };
 }
 

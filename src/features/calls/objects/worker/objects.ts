@@ -1,5 +1,5 @@
 /** The objects that live in this worker: makes them, calls them, and disposes of them. */
-import { Map, Set } from "../../../../builtins.ts";
+import { Map, Promise, Set } from "../../../../builtins.ts";
 import { InvalidArgumentError, ObjectLostError, TaskNotFoundError } from "../../../../errors.ts";
 import { didYouMean } from "../../../../option-checks.ts";
 import { isGeneratorFunction } from "../../../../protocol/generator-functions.ts";
@@ -19,6 +19,9 @@ interface Resident {
   readonly methods: readonly string[];
   /** Those of generator functions. */
   readonly generators: readonly string[];
+  /** Calls of this worker's own tasks and objects that have not ended, and who waits for their end. */
+  calls: number;
+  onIdle: (() => void) | undefined;
 }
 
 export class Objects {
@@ -47,7 +50,16 @@ export class Objects {
   }
 
   /** A call by a task or an object of this worker. */
-  async #callHere(
+  async #callHere(resident: Resident, name: string, given: Args): Promise<unknown> {
+    resident.calls++;
+    try {
+      return await this.#callNow(resident, name, given);
+    } finally {
+      if (--resident.calls === 0) resident.onIdle?.();
+    }
+  }
+
+  async #callNow(
     { value, methods, generators }: Resident,
     name: string,
     given: Args,
@@ -79,7 +91,7 @@ export class Objects {
     }
     const methods = methodsOf(value);
     const generators = methods.filter((each) => isGeneratorFunction((value as Methods)[each]));
-    this.#residents.set(id, { value, methods, generators });
+    this.#residents.set(id, { value, methods, generators, calls: 0, onIdle: undefined });
     return [this.#core.start.workerId, methods, generators];
   }
 
@@ -102,15 +114,18 @@ export class Objects {
   async #release(id: number): Promise<void> {
     const resident = this.#residents.get(id);
     this.#residents.delete(id);
-    if (resident !== undefined) await dispose(resident.value);
+    if (resident === undefined) return;
+    if (resident.calls > 0) await new Promise<void>((resolve) => resident.onIdle = resolve);
+    await dispose(resident.value);
   }
 
-  /** The last first. Rejects with the first error, after all. */
+  /** The last first, which may call the others. Rejects with the first error, after all. */
   async #disposeAll(): Promise<void> {
-    const residents = [...this.#residents.values()].reverse();
-    this.#residents.clear();
     const errors: unknown[] = [];
-    for (const { value } of residents) await dispose(value).catch((error) => errors.push(error));
+    for (const [id, { value }] of [...this.#residents].reverse()) {
+      this.#residents.delete(id);
+      await dispose(value).catch((error) => errors.push(error));
+    }
     if (errors.length > 0) throw errors[0];
   }
 }

@@ -13,7 +13,6 @@ import {
   CallbackEndedError,
   CallEndedError,
   HeddleError,
-  ObjectLostError,
   PoolClosedError,
   ProtocolError,
   UnknownFunctionError,
@@ -42,6 +41,7 @@ import { type BlockedHost, Callers, MAYBE, NOT, SURELY } from "./callers.ts";
 import { NestedCalls } from "./nested-calls.ts";
 import { NestedRequests } from "./nested-requests.ts";
 import { capturePassing } from "./passing-values.ts";
+import { callObject, listenerOf, type Settle } from "./reference-calls.ts";
 import type { HostRequest, TakenRequest } from "./request.ts";
 
 /** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
@@ -52,8 +52,6 @@ const MAX_UNAWAITED_CHECKS = 25;
 const MAX_START_CHECKS = 150;
 /** About the time between two of these checks (`BlockingWait`). */
 const CHECK_MS = 10;
-
-const GONE = "The object is gone: it was released, or its worker has ended.";
 
 /** A call of a function, until it is answered. */
 interface OpenRequest extends TakenRequest {
@@ -225,6 +223,11 @@ export class HostRequests {
     this.#departures.delete(workerId);
   }
 
+  onPoolEnd(): void {
+    for (const [reference] of this.references.values()) reference.leave(this.references);
+    this.references.clear();
+  }
+
   #later(f: () => void): void {
     this.#due.push(f);
     if (this.#isScheduled) return;
@@ -238,6 +241,11 @@ export class HostRequests {
   #handle(request: TakenRequest): void {
     const { lane, isSync, header: [target], nested } = request;
     if (isSync) this.#host.dispatcher.phases.pause(lane);
+    if (target === "object") {
+      const settle: Settle = (isThrown, value) => this.#answer(request, isThrown, value, true);
+      if (this.#host.isOver) return settle(true, new PoolClosedError());
+      return callObject(this.references, request, settle);
+    }
     if (target !== "task") return this.#callFunction(request);
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
@@ -343,11 +351,7 @@ export class HostRequests {
     if (target === "callback") {
       return callbacks?.functions[which as number] ?? new CallbackEndedError();
     }
-    if (target !== "function") {
-      const [found] = this.references.get(which as number) ?? [];
-      return found?.f ??
-        (target === "object" ? new ObjectLostError(GONE) : new CallbackEndedError());
-    }
+    if (target === "listener") return listenerOf(this.references, which as number);
     const functions = this.#host.spec.options.hostFunctions ?? {};
     const name = String(which);
     const f = Object.hasOwn(functions, name) ? functions[name] : undefined;

@@ -59,8 +59,15 @@ export class References {
   }
 }
 
-/** It would be a promise; and whoever has made an object ends it. */
-const HAS_NOT: readonly string[] = ["then", "$release"];
+/** What others look for in any object; and whoever has made an object ends it. */
+const HAS_NOT: readonly string[] = [
+  "then",
+  "constructor",
+  "toString",
+  "valueOf",
+  "toJSON",
+  "$release",
+];
 
 function ignore(): void {}
 
