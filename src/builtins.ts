@@ -45,6 +45,7 @@ const NAMES = [
   "WeakMap",
   "WeakRef",
   "WeakSet",
+  "decodeURI",
   "queueMicrotask",
   "setTimeout",
   "structuredClone",
@@ -89,6 +90,7 @@ export const URL: Global["URL"] = taken.URL;
 export const WeakMap: Global["WeakMap"] = taken.WeakMap;
 export const WeakRef: Global["WeakRef"] = taken.WeakRef;
 export const WeakSet: Global["WeakSet"] = taken.WeakSet;
+export const decodeURI: Global["decodeURI"] = taken.decodeURI;
 export const queueMicrotask: Global["queueMicrotask"] = taken.queueMicrotask;
 export const setTimeout: Global["setTimeout"] = taken.setTimeout;
 export const structuredClone: Global["structuredClone"] = taken.structuredClone;

@@ -32,10 +32,10 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 370_500, workerBytes: 158_200 };
+const BYTES = { hostBytes: 374_800, workerBytes: 160_600 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 201_000, workerBytes: 115_200 };
+const CORE_BYTES = { hostBytes: 202_600, workerBytes: 115_700 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
   number: { host: 322, second: 346, shutdown: 38, worker: 160, ...BYTES },
   object: { host: 402, second: 418, shutdown: 38, worker: 242, ...BYTES },

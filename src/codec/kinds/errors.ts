@@ -8,6 +8,7 @@
  */
 import {
   AggregateError,
+  decodeURI,
   DOMException,
   Error,
   EvalError,

@@ -8,7 +8,7 @@ export const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 export type SignalName = keyof typeof SIGNALS;
 
 /** Captured when heddle is loaded. */
-const exit: (code: number) => void = process.exit.bind(process);
+const exit: (code: number) => void = /* @__PURE__ */ process.exit.bind(process);
 
 /**
  * Runs `drain` at the first of these signals instead of ending the process. When it has settled the process ends, with the code of
