@@ -94,6 +94,8 @@ describe("a handle as an argument", () => {
       await one.meet(other);
       await other.meet(one);
       expect(await one.ping(50)).toBe(50);
+      const deep = Array.from({ length: 1000 }, (_, n) => (n % 2 ? one : other).ping(n % 7));
+      expect(await Promise.all(deep)).toEqual(deep.map((_, n) => n % 7));
       // More than a worker gets at once: those that are waited for come first.
       const many = Array.from({ length: 4000 }, (_, n) => (n % 2 ? one : other).ping(1 + n % 3));
       expect(await Promise.all(many)).toEqual(many.map((_, n) => 1 + n % 3));
@@ -122,8 +124,11 @@ describe("a handle as an argument", () => {
     const counter = await pool.spawn.Counter("a");
     const asking = await pool.spawn.Asking(counter);
     const call = asking.askLater(1, 100);
+    let hasEnded = false;
+    void call.then(() => hasEnded = true);
     await pause(20);
     await counter.$release();
+    expect(hasEnded).toBe(true);
     expect(await pool.call.takeLog()).toEqual(["dispose a"]);
     expect(await call).toBe(1);
     const other = createPool({ threads: 1 })<Module>(module);
@@ -262,7 +267,9 @@ describe("an object that is made again", () => {
     const varying = await pool.spawn.with({ restart: true }).Varying(words);
     expect(await varying.first()).toBe("first");
     await gone(varying.exit(1));
-    expect((await gone(varying.second())).cause).toMatchObject({ message: /other methods/ });
+    expect((await gone(varying.second())).cause).toMatchObject({
+      message: expect.stringContaining("other methods"),
+    });
     await gone(varying.second());
     const released = await pool.spawn.with({ restart: true }).Counter("d");
     await gone(released.exit(1));
@@ -282,6 +289,42 @@ describe("an object that is made again", () => {
     const counter = await pool.spawn.with({ restart: true }).Counter("a");
     await pool.shutdown();
     await gone(counter.add(1));
+    for (const timeoutMs of [0, 5000]) {
+      const other = createPool({ threads: 2 })<Module>(module);
+      const dying = await other.spawn.with({ restart: true }).Counter("b");
+      const beside = await other.spawn.with({ restart: true, placement: dying }).Counter("c");
+      await gone(dying.exit(1));
+      const late = dying.add(1).catch((error: unknown) => error);
+      await other.shutdown(timeoutMs);
+      await late;
+      await Promise.all([dying.$release(), beside.$release()]);
+      await rejection(dying.add(1));
+      await rejection(other.spawn.with({ placement: dying }).Counter("d"));
+    }
+  });
+
+  test("while the host blocks: whoever waits for that is refused", async () => {
+    const pool = modulePool();
+    await pool.ready;
+    await until(() => pool.stats().ready === 2);
+    const counter = await pool.spawn.with({ restart: true }).Counter("a");
+    await gone(counter.exit(1));
+    try {
+      expect(pool.sync.addTo(counter, 1)).toBe(1);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "HEDDLE_DEADLOCK" });
+    }
+    await until(() => counter.$generation === 2);
+    expect(await pool.call.addTo(counter, 1)).toBeGreaterThan(0);
+  });
+
+  test("beside another that is made again, with arguments that are refused", async () => {
+    const pool = modulePool();
+    const counter = await pool.spawn.with({ restart: true }).Counter("a");
+    await gone(counter.exit(1));
+    const refused = Promise.reject<string>(new RangeError("not this"));
+    expect(await rejection(pool.spawn.with({ placement: counter }).Counter(refused)))
+      .toMatchObject({ name: "RangeError" });
   });
 });
 

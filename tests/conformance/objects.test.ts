@@ -38,16 +38,20 @@ describe("an object in a worker", () => {
     expect(await counter.length()).toBe(6);
     expect(Object.keys(counter)).toContain("add");
     expect(Object.keys(counter)).not.toContain("$get");
-    for (const other of [new Proxy(counter, {}), Object.create(counter) as unknown]) {
-      expect(inspect(other)).toBeTypeOf("string");
-    }
-    const printed = inspect(counter);
-    expect(printed).toMatch(/^Counter \(in worker \d, 0 calls in flight; methods: .*addLater/);
     const value = { list: [1, undefined], map: new Map([["a", new Date(5)]]), big: 2n ** 70n };
     expect(await counter.echo(value)).toEqual(value);
     const large = new Uint8Array(3_000_000).fill(7);
     expect(await counter.echo(large)).toEqual(large);
     expect(await counter.add(Promise.resolve(1))).toBe(11);
+  });
+
+  test("can be printed", async () => {
+    const counter = await modulePool().spawn.Counter("a", 5);
+    for (const other of [new Proxy(counter, {}), Object.create(counter) as unknown]) {
+      expect(inspect(other)).toBeTypeOf("string");
+    }
+    const printed = inspect(counter);
+    expect(printed).toMatch(/^Counter \(in worker \d, 0 calls in flight; methods: .*addLater/);
   });
 
   test("is made before the pool is ready, and of a module that is not that of the pool", async () => {

@@ -1,4 +1,5 @@
 /** Signals that end a program. */
+import { InvalidArgumentError } from "../../errors.ts";
 import { process } from "./process.ts";
 
 /** By name, the number of each. */
@@ -7,14 +8,15 @@ export const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 /** A signal that ends a program: SIGHUP, SIGINT or SIGTERM. */
 export type SignalName = keyof typeof SIGNALS;
 
-/** Captured when heddle is loaded. */
-const exit: (code: number) => void = /* @__PURE__ */ process.exit.bind(process);
-
 /**
  * Runs `drain` at the first of these signals instead of ending the process. When it has settled the process ends, with the code of
  * the signal, unless the program listens for that itself. A second signal ends it at once. Returns a function that stops listening.
  */
 export function onSignals(names: readonly SignalName[], drain: () => Promise<unknown>): () => void {
+  if ((process as Partial<NodeJS.Process> | undefined)?.on === undefined) {
+    throw new InvalidArgumentError("shutdownOnSignals() is for processes: pages get no signals.");
+  }
+  const exit = process.exit.bind(process); // as it is now: tools replace it
   let isDraining = false;
   const listeners = names.map((name) => {
     const code = 128 + SIGNALS[name]; // as of a process that the signal has ended

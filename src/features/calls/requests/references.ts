@@ -28,16 +28,25 @@ export class Reference {
   readonly number: number;
   /** What a call of it does. Does not refer to what stands for it, which may be collected. */
   readonly f: AnyCallback | CallObject;
+  /** Whether a call of it is sent at once. Otherwise that takes turns of the event loop. */
+  readonly isReady: () => boolean;
   readonly #holders = new Set<SentReferences>();
   #isOver = false;
 
   constructor(kind: typeof LISTENER_KIND, f: AnyCallback);
-  constructor(kind: typeof OBJECT_KIND, f: CallObject, number: number);
+  constructor(
+    kind: typeof OBJECT_KIND,
+    f: CallObject,
+    number: number,
+    isReady: () => boolean,
+  );
   constructor(
     kind: ReferenceKind,
     f: AnyCallback | CallObject,
     number: number = nextNumber(),
+    isReady: () => boolean = () => true,
   ) {
+    this.isReady = isReady;
     this.kind = kind;
     this.number = number;
     this.f = f;

@@ -116,6 +116,7 @@ export class Objects {
       OBJECT_KIND,
       (args, resolve, reject) => this.#callNested(object, created, args, [resolve, reject]),
       id,
+      () => !object.isBeingMade,
     );
     setReference(handle, reference);
     this.#watch(handle, object, reference);
@@ -209,7 +210,8 @@ export class Objects {
     [resolve, reject]: Receivers,
     affinity: NonNullable<CallSettings["affinity"]>,
   ): void {
-    const { core: { snapshots, dispatcher: { submitter } }, spec } = this.#access;
+    const { core: { snapshots, dispatcher: { submitter }, isOver }, spec } = this.#access;
+    if (isOver) throw new PoolClosedError();
     const callbacks = { functions: [], references: [] };
     const snapshot = withCallbacks(callbacks, () => capturePassing(snapshots, args, ARGUMENTS));
     const given = { ...this.#settings(NO_OPTIONS, affinity), callbacks };
@@ -324,8 +326,8 @@ export class Objects {
         fail(error);
       }
     };
-    if (object.remade === undefined) send();
-    else object.remade.then(send, fail);
+    if (object.isBeingMade) object.remade!.then(send, fail);
+    else send();
   }
 
   /** A call of the object begins. Returns what ends it. */

@@ -20,6 +20,8 @@ export interface SpawnedObject {
   onLost: (() => void) | undefined;
   /** Nobody may call it any more. */
   onOver: (() => void) | undefined;
+  /** It is being made again. */
+  isBeingMade: boolean;
   /** It is being made again, or was so in this turn of the event loop: resolves with its id when calls may go on. */
   remade: Promise<number> | undefined;
   /** Calls that are not settled. */
@@ -95,6 +97,7 @@ export class Registry implements Part {
       lost: undefined,
       onLost: undefined,
       onOver: undefined,
+      isBeingMade: false,
       remade: undefined,
       calls: 0,
       onIdle: undefined,

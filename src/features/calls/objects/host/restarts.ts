@@ -32,10 +32,12 @@ export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void
     for (;;) {
       try {
         await make();
+        object.isBeingMade = false;
         return object.id;
       } catch (error) {
         const isLost = error instanceof ObjectLostError && error.cause instanceof WorkerLostError;
         if (isLost && object.released === undefined && mayRestart()) continue;
+        object.isBeingMade = false;
         object.lost = () => lost(object.className, "it was not made again", { cause: error });
         object.onOver?.();
         throw object.lost();
@@ -45,6 +47,7 @@ export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void
   object.onLost = () => {
     if (object.released !== undefined || !mayRestart()) return;
     object.lost = undefined;
+    object.isBeingMade = true;
     const remade = object.remade = makeAgain();
     // Calls that have waited for it are sent first: calls of this turn wait as well.
     const end = (): void =>

@@ -41,7 +41,7 @@ import { type BlockedHost, Callers, MAYBE, NOT, SURELY } from "./callers.ts";
 import { NestedCalls } from "./nested-calls.ts";
 import { NestedRequests } from "./nested-requests.ts";
 import { capturePassing } from "./passing-values.ts";
-import { callObject, listenerOf, type Settle } from "./reference-calls.ts";
+import { callObject, laterCallOf, listenerOf, type Settle } from "./reference-calls.ts";
 import type { HostRequest, TakenRequest } from "./request.ts";
 
 /** How often a host that blocks checks, without any progress, what may wait for it, until it takes that for a deadlock. */
@@ -244,9 +244,9 @@ export class HostRequests {
     if (target === "object") {
       const settle: Settle = (isThrown, value) => this.#answer(request, isThrown, value, true);
       if (this.#host.isOver) return settle(true, new PoolClosedError());
-      return callObject(this.references, request, settle);
+      if (callObject(this.references, request, settle)) return;
     }
-    if (target !== "task") return this.#callFunction(request);
+    if (target !== "task") return this.#callFunction(request); // or an object that is not there yet
     if (nested === undefined) return this.#fail(request, new CallEndedError());
     const settle = (isThrown: boolean, value: unknown): void => {
       this.#nested.end(nested);
@@ -352,6 +352,7 @@ export class HostRequests {
       return callbacks?.functions[which as number] ?? new CallbackEndedError();
     }
     if (target === "listener") return listenerOf(this.references, which as number);
+    if (target === "object") return laterCallOf(this.references, which as number);
     const functions = this.#host.spec.options.hostFunctions ?? {};
     const name = String(which);
     const f = Object.hasOwn(functions, name) ? functions[name] : undefined;
