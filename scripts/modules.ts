@@ -45,6 +45,7 @@ const CORE: Main = {
   chunk: "core-host",
   feature: (name) => `features/${name}`,
 };
+const WORKER: Main = { name: "heddle-worker", chunk: "heddle-worker" };
 /** Its features are loaded by `import()`. */
 const CORE_WORKER: Main = {
   name: "heddle-core-worker",
@@ -248,11 +249,11 @@ export async function buildModules(
     ),
     ...workers.map((entries) => {
       const [first = ""] = Object.keys(entries);
-      const isCore = first === CORE_WORKER.name;
+      const main = [WORKER, CORE_WORKER].find(({ name }) => name === first);
       return bundle(entries, (input) => ({
         chunkFileNames: ({ name }) =>
           name.startsWith(`${first}/`) ? "[name].js" : `${first.split("/")[0]}/[name].js`,
-        ...(isCore && { codeSplitting: grouping(CORE_WORKER, input) }),
+        ...(main !== undefined && { codeSplitting: grouping(main, input) }),
       }));
     }),
   ];

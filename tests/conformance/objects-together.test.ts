@@ -231,9 +231,10 @@ describe("an object that is made again", () => {
       const counter = await pool.spawn.with({ restart: true }).Counter("a");
       const asking = await pool.spawn.Asking(counter);
       const count = options.maxQueue === undefined ? 2500 : 60;
-      const calls = Array.from({ length: count }, () => asking.ask(1, 50));
-      await pause(10);
+      const words = new Int32Array(new SharedArrayBuffer(4));
+      const calls = Array.from({ length: count }, () => asking.askWhen(1, words));
       await gone(counter.exit(1));
+      Atomics.store(words, 0, 1); // none was in flight in the worker that has died
       const results = await Promise.allSettled(calls);
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(count);
       expect(counter.$generation).toBe(2);

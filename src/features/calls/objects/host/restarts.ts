@@ -3,7 +3,7 @@
  * supervisors in Erlang/OTP (`max` within `withinMs`).
  */
 import { Promise } from "../../../../builtins.ts";
-import { ObjectLostError, WorkerLostError } from "../../../../errors.ts";
+import { ObjectLostError } from "../../../../errors.ts";
 import { lost, type SpawnedObject } from "./registry.ts";
 import type { RestartSettings } from "./spawn-options.ts";
 
@@ -13,7 +13,7 @@ export interface Restarts extends RestartSettings {
   readonly later: (f: () => void) => void;
   /** Whether the pool has ended. */
   readonly isOver: () => boolean;
-  /** Makes the object in another worker. Rejects with an ObjectLostError that is caused by a WorkerLostError if that is lost as well. */
+  /** Makes the object in another worker. Rejects with an ObjectLostError if that is lost as well. */
   readonly make: () => Promise<void>;
 }
 
@@ -27,26 +27,36 @@ export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void
     times = times.filter((ms) => nowMs - ms < withinMs);
     return times.length < max && times.push(nowMs) > 0;
   };
+  /** Lost once more before it was known to be there. */
+  let isLostAgain = false;
   const makeAgain = async (): Promise<number> => {
     await Promise.resolve(); // all parts of the pool have heard of the loss
     for (;;) {
+      isLostAgain = false;
+      let cause: unknown;
       try {
         await make();
-        object.isBeingMade = false;
-        return object.id;
+        if (!isLostAgain) break;
       } catch (error) {
-        const isLost = error instanceof ObjectLostError && error.cause instanceof WorkerLostError;
-        if (isLost && object.released === undefined && mayRestart()) continue;
-        object.isBeingMade = false;
-        object.lost = () => lost(object.className, "it was not made again", { cause: error });
-        object.onOver?.();
-        throw object.lost();
+        cause = error;
       }
+      // Its worker was lost as well, or an object that it needs, which may be made again.
+      const isLost = isLostAgain || cause instanceof ObjectLostError;
+      if (isLost && object.released === undefined && mayRestart()) continue;
+      object.isBeingMade = false;
+      object.lost = () => lost(object.className, "it was not made again", { cause });
+      object.onOver?.();
+      throw object.lost();
     }
+    object.isBeingMade = false;
+    return object.id;
   };
   object.onLost = () => {
-    if (object.released !== undefined || !mayRestart()) return;
+    if (object.released !== undefined) return;
+    if (object.isBeingMade) isLostAgain = true;
+    else if (!mayRestart()) return;
     object.lost = undefined;
+    if (isLostAgain) return;
     object.isBeingMade = true;
     const remade = object.remade = makeAgain();
     // Calls that have waited for it are sent first: calls of this turn wait as well.
@@ -56,4 +66,5 @@ export function restartWhenLost(object: SpawnedObject, restarts: Restarts): void
       });
     remade.then(end, end);
   };
+  if (object.lost !== undefined) object.onLost(); // before this was known
 }
