@@ -33,6 +33,8 @@ describe.skipIf(process.platform === "win32")("a signal", () => {
       // A terminal sends it to all.
       if (kind === "processes") process.kill(worker, name);
       program.send(name);
+      await until(() => program.output().includes("closing"));
+      if (kind === "threads") program.send(name); // by `npm run`: it counts as the same
       expect((await program.exited).code).toBe(code);
       await program.closed;
       expect(outputOf(program)).toBe("ready\nclosing\nslept\n");

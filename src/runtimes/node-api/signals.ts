@@ -8,6 +8,9 @@ export const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 /** A signal that ends a program: SIGHUP, SIGINT or SIGTERM. */
 export type SignalName = keyof typeof SIGNALS;
 
+/** A signal that comes again so soon is the same one: a terminal has sent it to all, and `npm run` passes it on as well. */
+const SAME_MS = 500;
+
 /**
  * Runs `drain` at the first of these signals instead of ending the process. When it has settled the process ends, with the code of
  * the signal, unless the program listens for that itself. A second signal ends it at once. Returns a function that stops listening.
@@ -17,12 +20,14 @@ export function onSignals(names: readonly SignalName[], drain: () => Promise<unk
     throw new InvalidArgumentError("shutdownOnSignals() is for processes: pages get no signals.");
   }
   const exit = process.exit.bind(process); // as it is now: tools replace it
-  let isDraining = false;
+  let first: { readonly name: SignalName; readonly ms: number } | undefined;
   const listeners = names.map((name) => {
     const code = 128 + SIGNALS[name]; // as of a process that the signal has ended
     const listener = (): void => {
-      if (isDraining) return exit(code);
-      isDraining = true;
+      const ms = performance.now();
+      if (first?.name === name && ms - first.ms < SAME_MS) return;
+      if (first !== undefined) return exit(code);
+      first = { name, ms };
       const end = (): void => {
         stop();
         if (process.listenerCount(name) === 0) exit(code);

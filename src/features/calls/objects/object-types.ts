@@ -38,7 +38,7 @@ export interface SpawnOptions {
 declare const REMOTE: unique symbol;
 
 /**
- * What may be an argument for a parameter of type `Remote`: a handle.
+ * Marks handles: they may be arguments for parameters of the type `Remote`.
  *
  * @ignore
  */

@@ -12,7 +12,7 @@ export type Listener<F extends AnyFunction> = Callback<F> & Disposable;
 /**
  * Makes a function that may be among the arguments of calls, as `callback()` does, but lives on when the call has ended: an object in a
  * worker may keep it. It ends with `listener[Symbol.dispose]()`; called later, it rejects with CallbackEndedError. Until then each pool
- * keeps it to which it was sent. What is sent twice arrives as the same function.
+ * to which it was sent keeps it. A worker that gets it twice has one function.
  *
  * @example
  * ```ts

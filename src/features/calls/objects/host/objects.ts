@@ -20,7 +20,7 @@ import {
 import { type CallSettings, createSettings } from "../../../../host/calls/call-settings.ts";
 import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
 import { OBJECT, OBJECT_STREAM } from "../../../../protocol/task-variants.ts";
-import { ARGUMENTS } from "../../../../lane/snapshot.ts";
+import { ARGUMENTS, type Snapshot } from "../../../../lane/snapshot.ts";
 import { capturePassing } from "../../requests/host/passing-values.ts";
 import { withCallbacks } from "../../requests/callback-value.ts";
 import { nextNumber, OBJECT_KIND, Reference, setReference } from "../../requests/references.ts";
@@ -112,9 +112,10 @@ export class Objects {
       });
     }
     const handle = this.#handle(object, created);
+    const nested = this.#settings(NO_OPTIONS, object.nestedAffinity);
     const reference = new Reference(
       OBJECT_KIND,
-      (args, resolve, reject) => this.#callNested(object, created, args, [resolve, reject]),
+      (args, resolve, reject) => this.#callNested(object, created, args, [resolve, reject], nested),
       id,
       () => !object.isBeingMade,
     );
@@ -172,7 +173,10 @@ export class Objects {
         const nested = affinity === undefined
           ? { isNested: true } as const
           : { ...affinity, isNested: true } as const;
-        this.#submitNested(args, receivers, nested);
+        const callbacks = { functions: [], references: [] };
+        const snapshot = withCallbacks(callbacks, () => this.#capture(args));
+        const settings = { ...this.#settings(NO_OPTIONS, nested), callbacks };
+        this.#submitNested(snapshot, receivers, createSettings(settings));
       },
     );
     if (methods.join() === again.join()) return;
@@ -204,24 +208,16 @@ export class Objects {
     return entry.submit(called, args, resolve, reject, settings);
   }
 
+  #capture(args: readonly unknown[]): Snapshot {
+    return capturePassing(this.#access.core.snapshots, args, ARGUMENTS);
+  }
+
   /** For a call that others wait for: no limit holds it up. */
-  #submitNested(
-    args: readonly unknown[],
-    [resolve, reject]: Receivers,
-    affinity: NonNullable<CallSettings["affinity"]>,
-  ): void {
-    const { core: { snapshots, dispatcher: { submitter }, isOver }, spec } = this.#access;
+  #submitNested(snapshot: Snapshot, [resolve, reject]: Receivers, settings: CallSettings): void {
+    const { core: { dispatcher: { submitter }, isOver }, spec } = this.#access;
     if (isOver) throw new PoolClosedError();
-    const callbacks = { functions: [], references: [] };
-    const snapshot = withCallbacks(callbacks, () => capturePassing(snapshots, args, ARGUMENTS));
-    const given = { ...this.#settings(NO_OPTIONS, affinity), callbacks };
-    submitter.submitNested(
-      OBJECT * (spec.sources.length || 1),
-      snapshot,
-      createSettings(given),
-      resolve,
-      reject,
-    );
+    const task = OBJECT * (spec.sources.length || 1);
+    submitter.submitNested(task, snapshot, settings, resolve, reject);
   }
 
   #submitQuietly(args: readonly unknown[], settings: CallSettings): void {
@@ -304,12 +300,12 @@ export class Objects {
     object: SpawnedObject,
     [, methods, generators]: Created,
     [name, ...args]: readonly unknown[],
-    receivers: Receivers,
+    [resolve, reject]: Receivers,
+    settings: CallSettings,
   ): void {
     const isGet = name === "$get";
     if (!isGet) checkMethod(name as string, methods, generators);
     if (object.lost !== undefined) throw object.lost();
-    const [resolve, reject] = receivers;
     const over = this.#begin(object);
     const fail: Reject = (error) => {
       over();
@@ -318,10 +314,10 @@ export class Objects {
     const send = (): void => {
       const sent = [object.id, isGet ? GET : methods.indexOf(name as string), ...args];
       try {
-        this.#submitNested(sent, [(value) => {
+        this.#submitNested(this.#capture(sent), [(value) => {
           over();
           resolve(value);
-        }, fail], object.nestedAffinity);
+        }, fail], settings);
       } catch (error) {
         fail(error);
       }
