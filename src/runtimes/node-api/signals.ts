@@ -1,4 +1,5 @@
 /** Signals that end a program. */
+import { Date } from "../../builtins.ts";
 import { InvalidArgumentError } from "../../errors.ts";
 import { process } from "./process.ts";
 
@@ -24,7 +25,7 @@ export function onSignals(names: readonly SignalName[], drain: () => Promise<unk
   const listeners = names.map((name) => {
     const code = 128 + SIGNALS[name]; // as of a process that the signal has ended
     const listener = (): void => {
-      const ms = performance.now();
+      const ms = Date.now();
       if (first?.name === name && ms - first.ms < SAME_MS) return;
       if (first !== undefined) return exit(code);
       first = { name, ms };
