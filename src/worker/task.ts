@@ -17,6 +17,8 @@ export interface WorkerTask {
   readonly isStream: boolean;
   /** The task's option: maximum of items of its stream that are sent and not acknowledged. */
   readonly highWaterMark: number | undefined;
+  /** The name of a call with these arguments, if it is not the task's. */
+  readonly nameOf?: (args: readonly unknown[]) => string;
   /** Whether its callers want its events. */
   readonly emits: boolean;
   /** What is around its calls, from the outside to the inside. */
@@ -32,6 +34,8 @@ export interface TaskCall {
   readonly isMeasured: boolean;
   /** What the host captured for it (option `context`). */
   context: unknown;
+  /** Its own name, if it is not the task's. */
+  name: string | undefined;
   isOver: boolean;
 }
 

@@ -44,6 +44,17 @@ describe("a context", () => {
     expect(await requests.run("late", ask)).toEqual(expected("late"));
   });
 
+  test("reaches objects, whose calls are named by their class", async () => {
+    const pool = contextPool();
+    await requests.run("r", async () => {
+      const recorder = await pool.spawn.Recorder();
+      expect(await recorder.$get("madeFor")).toBe("r/new Recorder");
+      expect(await recorder.now()).toBe("r/Recorder.now");
+      expect(await Array.fromAsync(recorder.items())).toEqual(["r/Recorder.items"]);
+      await recorder.$release();
+    });
+  });
+
   test("belongs to one call, in calls that run side by side", async () => {
     const { call } = contextPool(2);
     const ids = Array.from({ length: 60 }, (_, id) => `r${id}`);

@@ -45,6 +45,16 @@ describe("an object in a worker", () => {
     expect(await counter.add(Promise.resolve(1))).toBe(11);
   });
 
+  test("names its arguments in errors as its caller counts them", async () => {
+    const pool = modulePool();
+    const counter = await pool.spawn.Counter("a", 5);
+    const unsent = await rejection(counter.echo({ user: { onClick: () => {} } }));
+    expect(String(unsent)).toContain("args[0].user.onClick");
+    expect((unsent as Error).stack).toContain("args[0].user.onClick");
+    const unmade = await rejection(pool.spawn.Counter("a", Symbol("b") as never));
+    expect(String(unmade)).toContain("args[1]");
+  });
+
   test("can be printed", async () => {
     const counter = await modulePool().spawn.Counter("a", 5);
     for (const other of [new Proxy(counter, {}), Object.create(counter) as unknown]) {
@@ -164,7 +174,11 @@ describe("calls of an object", () => {
       als.run("B", () => teller.tell()),
       als.run("C", () => teller.tellLater(1)),
     ];
-    expect(await Promise.all(calls)).toEqual(["A spawn", "B spawn", "C spawn"]);
+    expect(await Promise.all(calls)).toEqual([
+      "A Teller.tellLater",
+      "B Teller.tell",
+      "C Teller.tellLater",
+    ]);
   });
 
   test("move what `transfer` lists", async () => {

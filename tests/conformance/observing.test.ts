@@ -248,6 +248,26 @@ describe('the tracing channel "heddle:call"', () => {
     expect(events).toHaveLength(4);
   });
 
+  test("names the methods of objects by their class", async () => {
+    const url = new URL("../fixtures/spawned.ts", import.meta.url);
+    const pool = closedAfterTest(
+      createPool({ threads: 1 })<typeof import("../fixtures/spawned.ts")>(url),
+    );
+    const events = await traced(async () => {
+      const counter = await pool.spawn.Counter("a");
+      await counter.add(1);
+      await counter.$get("count");
+      await counter.$release();
+    });
+    const starts = events.filter(([name]) => name === "start");
+    expect(starts.map(([, { task }]) => task)).toEqual([
+      "new Counter",
+      "Counter.add",
+      "Counter.$get",
+      "Counter.$release",
+    ]);
+  });
+
   test("publishes errors, and calls that could not be made", async () => {
     const pool = testPool({ threads: 1 });
     const events = await traced(async () => {

@@ -78,7 +78,7 @@ export class CallEntry {
     }
   }
 
-  /** As `Submitter.submit`. `bindEnd`: of a call that does not end in the event loop. */
+  /** As `Submitter.submit`. `bindEnd`: of a call that does not end in the event loop. `own`: its name for observers, if not the task's. */
   submit(
     called: CalledTask,
     args: readonly unknown[],
@@ -86,6 +86,7 @@ export class CallEntry {
     reject: Reject,
     settings: CallSettings,
     bindEnd?: BindEnd,
+    own?: string,
   ): PendingCall | undefined {
     const task = typeof called === "number" ? called : undefined;
     try {
@@ -94,12 +95,10 @@ export class CallEntry {
         return this.#submitter.submit(called, sent, resolve, reject, settings);
       }
       const { names } = this.#options;
-      const name = typeof called === "number"
-        ? taskName(called + 1, names) ?? "spawn"
-        : called.name;
+      const known = typeof called === "number" ? taskName(called + 1, names) : called.name;
       this.#follower ??= this.#options.createFollower();
       return this.#follower.submit(
-        name,
+        own ?? known!,
         resolve,
         reject,
         (onValue, onReason) => this.#submitter.submit(called, sent, onValue, onReason, settings),

@@ -185,7 +185,8 @@ export class TaskRunner {
     try {
       if (wraps.length > 0) {
         const isMeasured = startMs >= 0;
-        const call = { slot, generation, task, isMeasured, context: undefined, isOver: false };
+        const own = { context: undefined, name: undefined, isOver: false };
+        const call = { slot, generation, task, isMeasured, ...own };
         result = callWrapped(call, args ?? [argument]);
       } else result = args === undefined ? f(argument) : f(...args);
       // `isThenable`, written out: a call enters no function that it does not need.

@@ -3,6 +3,7 @@ import { OBJECT, OBJECT_STREAM } from "../../../protocol/task-variants.ts";
 import type { WorkerFeature } from "../../../worker/feature.ts";
 import type { WorkerTask } from "../../../worker/task.ts";
 import type { WorkerCore } from "../../../worker/worker-core.ts";
+import { CREATE } from "./operations.ts";
 import type { Objects } from "./worker/objects.ts";
 
 /** The objects of each worker, loaded with the first. */
@@ -23,6 +24,10 @@ function objectVariant(core: WorkerCore, isStream: boolean): Partial<WorkerTask>
         ? objects.operate(id as number, operation as number, args)
         : loaded.then((made) => made.operate(id as number, operation as number, args));
     },
+    nameOf: ([id, operation, , className]) =>
+      operation === CREATE
+        ? `new ${className as string}`
+        : place.objects?.nameOf(id as number, operation as number) ?? "$release",
     mayBorrow: false,
     signature: undefined,
     hasSignal: false,

@@ -25,6 +25,7 @@ import { capturePassing } from "../../requests/host/passing-values.ts";
 import { withCallbacks } from "../../requests/callback-value.ts";
 import { nextNumber, OBJECT_KIND, Reference, setReference } from "../../requests/references.ts";
 import { checkMethod, CREATE, type Created, GET, RELEASE } from "../operations.ts";
+import { withoutLeading } from "./argument-errors.ts";
 import {
   lost,
   lostWith,
@@ -57,7 +58,23 @@ export function objectsOf(access: PoolAccess): Objects {
   return access.keep("objects", () => new Objects(access, access.core.part(registryOf)));
 }
 
+/** What a function of a handle calls. */
+interface Operation {
+  /** Of the method, or GET. */
+  readonly number: number;
+  /** That observers see. */
+  readonly name: string;
+  readonly settings: CallSettings;
+}
+
 type Receivers = readonly [resolve: Resolve, reject: Reject];
+
+const releaseOf = (className: string): string => `${className}.$release`;
+
+/** A call of the object has ended. */
+function end(object: SpawnedObject): void {
+  if (--object.calls === 0) object.onIdle?.();
+}
 
 /** Tells handles from plain objects, so that they can be arguments. */
 const handlePrototype: object = Object.create(Object.prototype, {
@@ -99,8 +116,14 @@ export class Objects {
       name,
       this.#registry.place(placement),
       (workerId) => this.#registry.add(id, name, workerId),
-      (receivers, affinity) =>
-        void this.#submit(made, receivers, this.#settings(NO_OPTIONS, affinity)),
+      (receivers, affinity) => {
+        const settings = this.#settings(NO_OPTIONS, affinity);
+        try {
+          this.#submit(`new ${name}`, made, receivers, settings);
+        } catch (error) {
+          throw withoutLeading(error, 4);
+        }
+      },
     );
     if (restart !== undefined) {
       restartWhenLost(object, {
@@ -146,7 +169,7 @@ export class Objects {
     } catch (error) {
       // It may be there, and only the answer was not to be sent, or came late.
       if (affinity !== undefined) {
-        this.#submitQuietly([id, RELEASE], this.#settings(NO_OPTIONS, affinity));
+        this.#releaseQuietly(id, className, affinity);
       }
       throw error instanceof WorkerLostError ? lostWith(className, error) : error;
     } finally {
@@ -181,7 +204,7 @@ export class Objects {
     );
     if (methods.join() === again.join()) return;
     this.#registry.delete(object);
-    this.#submitQuietly([object.id, RELEASE], this.#settings(NO_OPTIONS, { workerId }));
+    this.#releaseQuietly(object.id, object.className, { workerId });
     throw new InvalidArgumentError("The new object has other methods.");
   }
 
@@ -194,7 +217,9 @@ export class Objects {
     return createSettings({ ...own, retries: 0, affinity });
   }
 
+  /** `name`: that observers see. */
   #submit(
+    name: string,
     args: readonly unknown[],
     [resolve, reject]: Receivers,
     settings: CallSettings,
@@ -204,8 +229,8 @@ export class Objects {
     const task = (): number => variant * (spec.sources.length || 1);
     const called = isKnown()
       ? task()
-      : { name: "spawn", find: () => ({ task: task(), settings, runsByName: false }) };
-    return entry.submit(called, args, resolve, reject, settings);
+      : { name, find: () => ({ task: task(), settings, runsByName: false }) };
+    return entry.submit(called, args, resolve, reject, settings, undefined, name);
   }
 
   #capture(args: readonly unknown[]): Snapshot {
@@ -220,10 +245,11 @@ export class Objects {
     submitter.submitNested(task, snapshot, settings, resolve, reject);
   }
 
-  #submitQuietly(args: readonly unknown[], settings: CallSettings): void {
+  #releaseQuietly(id: number, className: string, affinity: { workerId: number }): void {
     const ignore = (): void => {};
+    const settings = this.#settings(NO_OPTIONS, affinity);
     try {
-      this.#submit(args, [ignore, ignore], settings);
+      this.#submit(releaseOf(className), [id, RELEASE], [ignore, ignore], settings);
     } catch {
       // The pool is closed, and so are its workers.
     }
@@ -241,10 +267,11 @@ export class Objects {
     };
     for (const [method, name] of methods.entries()) {
       const isStream = generators.includes(name);
-      define(name, this.#method(object, method, isStream, NO_OPTIONS, handle), true);
+      define(name, this.#method(object, method, name, isStream, NO_OPTIONS, handle), true);
     }
     const settings = this.#settings(NO_OPTIONS, object.affinity);
-    define("$get", (name: string) => this.#call(object, GET, [name], settings));
+    const get = { number: GET, name: `${object.className}.$get`, settings };
+    define("$get", (name: string) => this.#call(object, get, [name]));
     const release = (): Promise<void> => this.#release(object);
     define("$release", release);
     define(Symbol.asyncDispose, release);
@@ -267,20 +294,22 @@ export class Objects {
   /** `handle`: is kept by its methods. */
   #method(
     object: SpawnedObject,
-    method: number,
+    number: number,
+    name: string,
     isStream: boolean,
     given: GivenCall,
     handle: object,
   ): unknown {
     const { core, spec } = this.#access;
     const settings = this.#settings(given, object.affinity, isStream);
+    const operation = { number, name: `${object.className}.${name}`, settings };
     const change = changeOf(given);
     const call = (...args: unknown[]): unknown => {
       const sent = change?.(args, given, undefined, spec.runtime.isPromise) ?? args;
       if (sent instanceof Error) return Promise.reject(sent);
-      if (!isStream) return this.#call(object, method, sent, settings);
+      if (!isStream) return this.#call(object, operation, sent);
       const submit: MakeCall = (resolve, reject) =>
-        this.#send(object, method, sent, [resolve, reject], settings);
+        this.#send(object, operation, sent, [resolve, reject]);
       return returns.callGenerator!(core, submit);
     };
     return Object.assign(call, {
@@ -290,7 +319,7 @@ export class Objects {
           if (more[name as keyof GivenCall] === undefined) continue;
           throw new InvalidArgumentError(`${name} is not for methods of objects: ${why}.`);
         }
-        return this.#method(object, method, isStream, mergeOptions(given, more), handle);
+        return this.#method(object, number, name, isStream, mergeOptions(given, more), handle);
       },
     });
   }
@@ -306,16 +335,16 @@ export class Objects {
     const isGet = name === "$get";
     if (!isGet) checkMethod(name as string, methods, generators);
     if (object.lost !== undefined) throw object.lost();
-    const over = this.#begin(object);
+    object.calls++;
     const fail: Reject = (error) => {
-      over();
+      end(object);
       reject(error instanceof WorkerLostError ? lostWith(object.className, error) : error);
     };
     const send = (): void => {
       const sent = [object.id, isGet ? GET : methods.indexOf(name as string), ...args];
       try {
         this.#submitNested(this.#capture(sent), [(value) => {
-          over();
+          end(object);
           resolve(value);
         }, fail], settings);
       } catch (error) {
@@ -326,57 +355,45 @@ export class Objects {
     else send();
   }
 
-  /** A call of the object begins. Returns what ends it. */
-  #begin(object: SpawnedObject): () => void {
-    object.calls++;
-    return () => {
-      if (--object.calls === 0) object.onIdle?.();
-    };
-  }
-
   #call(
     object: SpawnedObject,
-    operation: number,
+    operation: Operation,
     args: readonly unknown[],
-    settings: CallSettings,
   ): Promise<unknown> {
     return new Promise((resolve: Resolve, reject: Reject) => {
-      this.#send(object, operation, args, [resolve, reject], settings);
+      this.#send(object, operation, args, [resolve, reject]);
     });
   }
 
   #send(
     object: SpawnedObject,
-    operation: number,
+    { number, name, settings }: Operation,
     args: readonly unknown[],
     [resolve, reject]: Receivers,
-    settings: CallSettings,
   ): PendingCall | undefined {
-    const { className, remade } = object;
     if (object.lost !== undefined) throw object.lost();
-    const id = remade ?? object.id;
-    const over = this.#begin(object);
-    const fail: Reject = (error) =>
-      reject(error instanceof WorkerLostError ? lostWith(className, error) : error);
+    const { isStream } = settings;
+    const succeed: Resolve = isStream ? resolve : (value) => {
+      end(object);
+      resolve(value);
+    };
+    const fail: Reject = (error) => {
+      if (!isStream) end(object);
+      reject(error instanceof WorkerLostError ? lostWith(object.className, error) : error);
+    };
+    object.calls++;
     try {
-      const { isStream } = settings;
-      const receivers: Receivers = isStream ? [resolve, fail] : [(value) => {
-        over();
-        resolve(value);
-      }, (error) => {
-        over();
-        fail(error);
-      }];
-      const call = this.#submit([id, operation, ...args], receivers, settings);
+      const sent = [object.remade ?? object.id, number, ...args];
+      const call = this.#submit(name, sent, [succeed, fail], settings);
       // A stream ends in its own ways.
       if (isStream) {
-        if (call === undefined) over();
-        else call.keep().add({ onOver: over });
+        if (call === undefined) end(object);
+        else call.keep().add({ onOver: () => end(object) });
       }
       return call;
     } catch (error) {
-      over();
-      throw error;
+      end(object);
+      throw withoutLeading(error, 2);
     }
   }
 
@@ -395,17 +412,17 @@ export class Objects {
     if (object.calls > 0) await new Promise<void>((resolve) => object.onIdle = resolve);
     const settings = this.#settings(NO_OPTIONS, object.affinity);
     try {
-      for (let isDone = false; !isDone;) isDone = await this.#dispose(object.id, settings);
+      for (let isDone = false; !isDone;) isDone = await this.#dispose(object, settings);
     } finally {
       this.#registry.delete(object);
     }
   }
 
   /** False: the queue of the pool is full. */
-  async #dispose(id: number, settings: CallSettings): Promise<boolean> {
+  async #dispose({ id, className }: SpawnedObject, settings: CallSettings): Promise<boolean> {
     try {
       await new Promise((resolve, reject) => {
-        this.#submit([id, RELEASE], [resolve, reject], settings);
+        this.#submit(releaseOf(className), [id, RELEASE], [resolve, reject], settings);
       });
     } catch (error) {
       if (error instanceof QueueFullError) {

@@ -14,6 +14,7 @@ type Args = readonly unknown[];
 type Methods = Record<string | symbol, (...args: Args) => unknown>;
 
 interface Resident {
+  readonly className: string;
   readonly value: object;
   /** Names, by number. */
   readonly methods: readonly string[];
@@ -47,6 +48,15 @@ export class Objects {
     const { value, methods } = resident;
     if (operation === GET) return getOf(value, args[0] as string);
     return (value as Methods)[methods[operation]!]!(...args);
+  }
+
+  /** The name of an operation, for observers. Undefined: the object is gone. */
+  nameOf(id: number, operation: number): string | undefined {
+    const resident = this.#residents.get(id);
+    if (resident === undefined) return undefined;
+    const { className, methods } = resident;
+    if (operation === GET) return `${className}.$get`;
+    return `${className}.${operation === RELEASE ? "$release" : methods[operation]!}`;
   }
 
   /** A call by a task or an object of this worker. */
@@ -91,7 +101,14 @@ export class Objects {
     }
     const methods = methodsOf(value);
     const generators = methods.filter((each) => isGeneratorFunction((value as Methods)[each]));
-    this.#residents.set(id, { value, methods, generators, calls: 0, onIdle: undefined });
+    this.#residents.set(id, {
+      className: name as string,
+      value,
+      methods,
+      generators,
+      calls: 0,
+      onIdle: undefined,
+    });
     return [this.#core.start.workerId, methods, generators];
   }
 

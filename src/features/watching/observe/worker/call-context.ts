@@ -7,7 +7,6 @@ import { InvalidArgumentError } from "../../../../errors.ts";
 import type { WorkerRuntime } from "../../../../runtimes/runtime.ts";
 import { importModule, type ImportRuntime } from "../../../../worker/loading/import-module.ts";
 import { seams } from "../../../../worker/feature.ts";
-import { OBJECT } from "../../../../protocol/task-variants.ts";
 import type { TaskCall, TaskWrap } from "../../../../worker/task.ts";
 
 /** The `run` that a context module exports. */
@@ -50,14 +49,14 @@ export class CallContext implements TaskWrap {
   /** What the host captured is the last argument. */
   before(call: TaskCall, args: unknown[]): void {
     call.context = args.pop();
+    call.name = call.task.nameOf?.(args);
   }
 
   /** The code of a generator keeps the asynchronous context of its call. */
-  run({ task: { index, isStream }, context }: TaskCall, f: () => unknown): unknown {
-    const { length } = this.#names;
-    const name = index < OBJECT * length ? this.#names[index % length]! : "spawn";
+  run({ task: { index, isStream }, context, name }: TaskCall, f: () => unknown): unknown {
+    const task = name ?? this.#names[index % this.#names.length]!;
     const run = this.#run;
     const bind = () => this.#runtime.bindContext();
-    return run(context, isStream ? () => seams.results!.bind(f(), bind) : f, { task: name });
+    return run(context, isStream ? () => seams.results!.bind(f(), bind) : f, { task });
   }
 }
