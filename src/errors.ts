@@ -129,7 +129,7 @@ export class WorkerLostError extends HeddleError {
   declare readonly signal?: string;
   /** Whether it ran out of memory, as far as the runtime says so: Bun does not, and a process that the system kills gets SIGKILL. */
   declare readonly outOfMemory: boolean;
-  /** The last lines that its process wrote to stderr, fatal errors of the runtime first. Undefined: none, or it was a thread. */
+  /** The last lines that its process wrote to stderr, fatal errors of the runtime first. Of a thread with the option `output`. Undefined: none, or not known. */
   declare readonly stderr?: string;
   /** The name of the task of this call. Undefined: it was no call, or of another pool. */
   declare readonly task?: string;

@@ -36,7 +36,11 @@ export type {
   TimeStatistics,
   WorkerStatistics,
 } from "./features/watching/observe/host/pool-statistics.ts";
-export type { ContextOptions } from "./features/watching/observe/host/observe-options.ts";
+export type {
+  ContextOptions,
+  OutputOption,
+  OutputSource,
+} from "./features/watching/observe/host/observe-options.ts";
 export type { DebugTopic } from "./features/watching/observe/host/debug-log.ts";
 export * from "./mod-task.ts";
 export type {

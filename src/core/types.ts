@@ -50,7 +50,7 @@ export interface FeatureParts {
   readonly inline: Parts<"inliner" | "onUnavailable">;
   /** Of `observe()`. */
   readonly observe: Parts<
-    "metrics" | "debug" | "context",
+    "metrics" | "debug" | "context" | "output",
     never,
     "stats" | "usage" | "addEventListener" | "removeEventListener"
   >;

@@ -28,7 +28,7 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
   stealing: ["", "", ""],
   balancers: ["balancer", "", ""],
   inline: ["inliner onUnavailable", "", ""],
-  observe: ["metrics debug context", "", "stats usage"],
+  observe: ["metrics debug context output", "", "stats usage"],
   profile: ["", "", "profile"],
   requests: ["host", "", ""],
   map: ["", "", "map forEach reduce"],

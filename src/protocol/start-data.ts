@@ -6,7 +6,8 @@ import type { RequestMessage } from "../features/calls/requests/messages.ts";
 import type { ArgumentMessage } from "../features/calls/streams/messages.ts";
 import type { MirrorMessage } from "../features/workers/mirror/mirror-message.ts";
 import type { SharedWord } from "../sync/awake-count.ts";
-import type { OutputName, WorkerLimits } from "../runtimes/runtime.ts";
+import type { WorkerLimits } from "../runtimes/runtime.ts";
+import type { OutputName } from "../runtimes/worker-handle.ts";
 
 /** Where a worker finds a task. Identity is module and export name, never a position. */
 export interface TaskSource {
@@ -175,6 +176,13 @@ export type WorkerMessage =
   /** The worker uses more than `maxMemory`. `isFarOver`: so much more that it should get no calls. */
   | { readonly heddle: "full"; readonly isFarOver: boolean }
   | ArgumentMessage
+  /** The worker has printed (option `output`). `call`: by which call. */
+  | {
+    readonly heddle: "output";
+    readonly stream: OutputName;
+    readonly text: string;
+    readonly call: { readonly task: string; readonly id: number } | undefined;
+  }
   | RequestMessage
   | SharedMessage
   /** The exception that is ending the worker, where the runtime passes only its text. */

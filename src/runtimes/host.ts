@@ -38,6 +38,7 @@ const runBeforeExit = (): void => beforeExit.forEach((callback) => callback());
 const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setTimeout"> = {
   takesExecArgv: false,
   measuresMemory: true,
+  takesOutput: true,
   startsGivenWorkers: false,
   loadProcesses: async () => (await import("./processes/child-processes.ts")).spawnProcess,
   stopsThreads: true,

@@ -3,7 +3,8 @@
  * all other code receives an object of this type.
  */
 
-import type { ChildProcess, Death, HostPipe, ProcessOptions } from "./processes/types.ts";
+import type { ChildProcess, HostPipe, ProcessOptions } from "./processes/types.ts";
+import type { OutputName, ParentHandle, WorkerHandle } from "./worker-handle.ts";
 
 /** Result of `writeOneByte`: there is a unit above 0xff; there may be one above 0x7f; there is neither. */
 export const NOT_ONE_BYTE = 0;
@@ -219,68 +220,6 @@ export interface PayloadPort {
   close(): void;
 }
 
-/** What a worker uses, as its host sees it, whatever the worker does. */
-export interface WorkerReading {
-  /** Of a thread: bytes of its heap and buffers, garbage included. Undefined: it is a process. */
-  readonly heapBytes: number | undefined;
-  /** Of a process: its memory that is in use. Undefined: it is a thread. */
-  readonly residentBytes: number | undefined;
-  /** Processor time since its start, in milliseconds. */
-  readonly processorMs: number | undefined;
-}
-
-/** Host's handle on a worker: a thread or a process. */
-export interface WorkerHandle {
-  /**
-   * Of a worker that can end at any point: up to which position of its request ring it has begun the records. Undefined: that is
-   * not known.
-   */
-  readonly begun?: () => number | undefined;
-  /** Most calls that it may get before it has begun them. */
-  readonly maxSent?: number | undefined;
-  /** The payload channel of a worker that has one of its own. */
-  readonly channel?: { readonly local: PayloadPort; readonly remote: unknown };
-  /** The objects in `transfer` move. */
-  post(message: unknown, transfer?: readonly unknown[]): void;
-  onMessage(listener: (message: unknown) => void): void;
-  /** Uncaught error in the worker, reported before `onExit`. */
-  onError(listener: (error: unknown) => void): void;
-  onExit(listener: (exitCode: number | undefined, death?: Death) => void): void;
-  /** Whether the worker alone keeps the process running. */
-  ref(): void;
-  unref(): void;
-  /** Whether the thread has ended, for a host that blocks. Missing where the runtime cannot tell before its events. */
-  readonly hasEnded?: (() => boolean) | undefined;
-  /** Undefined, or missing: the runtime cannot tell, or the worker is gone. */
-  readonly read?: (() => Promise<WorkerReading | undefined>) | undefined;
-  /** Stops the thread at any point of its execution. Settles when the runtime reports that it has ended. */
-  terminate(): Promise<unknown>;
-}
-
-/** Standard streams by name. */
-export type OutputName = "stdout" | "stderr";
-
-/** A worker's handle on its host. */
-export interface ParentHandle {
-  /** `transfer`: objects that move, where lanes are mirrored. */
-  readonly post: (message: unknown, transfer?: readonly unknown[]) => void;
-  onMessage(listener: (message: unknown) => void): void;
-  /** Keeps unhandled rejections from ending the worker, and reports those for which users' code has no listener. */
-  onUnhandledRejection(listener: (reason: unknown) => void): void;
-  /** Called with an exception that is ending this thread, if the runtime does not pass it to the host (`WorkerHandle.onError`). */
-  onUncaught(listener: (error: unknown) => void): void;
-  /** Called when this thread ends by itself (not if it is stopped, or runs out of memory). */
-  onExit(listener: () => void): void;
-  /** Whether an uncaught exception is ending this thread. On Node pending promise callbacks still run. */
-  readonly isTerminating: () => boolean;
-  /** Writes these streams straight to the process's descriptors from now on, not by messages to the host. */
-  writeDirectly(outputs: readonly OutputName[]): void;
-  /** Calls back when this thread's output to stdout and stderr has reached its host. */
-  flushOutput(callback: () => void): void;
-  /** Ends this worker. */
-  exit(code: number): void;
-}
-
 /** Longest delay a timer can have, in milliseconds. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
@@ -378,6 +317,8 @@ export interface Runtime extends CodecAccess {
 export interface HostRuntime extends Runtime {
   /** Whether `memoryBytes` tells anything. */
   readonly measuresMemory: boolean;
+  /** Whether hosts can take what workers print. */
+  readonly takesOutput: boolean;
   /** Whether pools take workers that the program starts (`WorkerEntry.create`). */
   readonly startsGivenWorkers: boolean;
   /** The tracing channel of this name in `node:diagnostics_channel`. */
@@ -396,6 +337,7 @@ export interface HostRuntime extends Runtime {
     limits: WorkerLimits,
     modules: readonly string[],
     thread: ThreadOptions,
+    workerId: number,
   ): WorkerHandle;
   /** Loads what starts a process with the module `entry`. Missing where there are no processes. */
   readonly loadProcesses?: () => Promise<
@@ -434,6 +376,14 @@ export interface WorkerRuntime extends Runtime {
    * objects where it may be near `limit`.
    */
   memoryBytes(limit: number): number;
+  /**
+   * Gives what this thread writes to these streams, also by its console, to `write` from now on. Missing where that cannot be: what
+   * native code and children write is not among it.
+   */
+  redirectOutput?(
+    names: readonly OutputName[],
+    write: (name: OutputName, chunk: string | Uint8Array) => void,
+  ): void;
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
   /** Whether a host has started this process as a worker. Missing where there are no processes. */

@@ -4,7 +4,9 @@ import { isChild } from "./processes/child-variable.ts";
 import { flushOutput, onUnhandledRejection, process } from "./node-api/process.ts";
 import { currentRuntime } from "./current.ts";
 import { type HostPort, listen } from "./node-api/host-port.ts";
-import type { OutputName, ParentHandle, WorkerRuntime } from "./runtime.ts";
+import type { WorkerRuntime } from "./runtime.ts";
+import type { OutputName, ParentHandle } from "./worker-handle.ts";
+import { redirectOutput } from "./node-api/redirect-output.ts";
 import { isBun, isBunMain, isDeno, threads } from "./node-api/threads.ts";
 import { memoryBytes as bunMemoryBytes } from "./bun/memory.ts";
 
@@ -90,22 +92,10 @@ function capturing(listener: (message: unknown) => void): (message: unknown) => 
 
 /** Makes this thread post what is written to these streams. */
 function capture(names: readonly OutputName[]): void {
-  for (const name of names) {
-    const write = (given: string | Uint8Array, ...rest: unknown[]): boolean => {
-      const [encoding] = rest;
-      const chunk = typeof given === "string" && typeof encoding === "string"
-        ? Buffer.from(given, encoding as BufferEncoding)
-        : given;
-      postMessage({ heddleOutput: name, chunk } satisfies OutputMessage);
-      const callback = rest.at(-1);
-      if (typeof callback === "function") callback();
-      return true;
-    };
-    Object.assign(process[name], { write });
-  }
-  // Bun's own console writes to the descriptors.
-  const { Console } = process.getBuiltinModule("node:console");
-  Object.assign(console, new Console(process.stdout, process.stderr));
+  redirectOutput(
+    names,
+    (heddleOutput, chunk) => postMessage({ heddleOutput, chunk } satisfies OutputMessage),
+  );
 }
 
 let parent: ParentHandle | undefined;
@@ -125,6 +115,7 @@ export const workerRuntime: WorkerRuntime = Object.assign(
         : isDeno
         ? { error, place: undefined }
         : (await import("./node/load-errors.ts")).explainLoadError(error, url),
+    redirectOutput,
     memoryBytes: isBun ? bunMemoryBytes : () => {
       const { used_heap_size, external_memory } = process.getBuiltinModule("node:v8")
         .getHeapStatistics();

@@ -1,5 +1,6 @@
 /** Tells a host of the errors of its worker that nobody handles. */
-import type { ParentHandle, WorkerRuntime } from "../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../runtimes/runtime.ts";
+import type { ParentHandle } from "../runtimes/worker-handle.ts";
 import { packReasonOf } from "./loading/load-tasks.ts";
 
 export function reportErrors(parent: ParentHandle, runtime: WorkerRuntime): void {

@@ -1,7 +1,8 @@
 /** What the code of workers (`entry.ts`) asks of the thread that it runs on. */
 import type { WorkerStart } from "../protocol/start-data.ts";
 import type { WorkerRealm } from "../realm/worker-realm.ts";
-import type { ParentHandle, PayloadPort } from "../runtimes/runtime.ts";
+import type { PayloadPort } from "../runtimes/runtime.ts";
+import type { ParentHandle } from "../runtimes/worker-handle.ts";
 import type { RingConsumer } from "../ring/consumer.ts";
 import type { SpscRing } from "../ring/spsc-ring.ts";
 

@@ -986,8 +986,8 @@ const objects: Room = {
     },
     {
       file: "features/calls/objects/host/objects.ts",
-      from: "const id = remade ?? object.id;",
-      to: "const id = object.id;",
+      from: "[object.remade ?? object.id,",
+      to: "[object.id,",
       fault: "calls do not wait until their object is made again",
     },
     {

@@ -6,7 +6,10 @@ import type { RingSizes } from "../../lane/layout.ts";
 import type { PermissionOptions, ResourceLimits } from "../../runtimes/runtime.ts";
 import type { ProcessPoolOptions } from "../../features/workers/processes/host/process-options.ts";
 import type { HostOptions } from "../../features/calls/requests/host/host-options.ts";
-import type { ContextOptions } from "../../features/watching/observe/host/observe-options.ts";
+import type {
+  ContextOptions,
+  OutputOption,
+} from "../../features/watching/observe/host/observe-options.ts";
 import type { ThreadBudget } from "../../features/workers/scaling/host/thread-budget.ts";
 
 /** "off": the rights of the host. "strict": only reading in the working directory. */
@@ -218,6 +221,16 @@ export interface PoolOptions {
    * @see [traces](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#traces)
    */
   readonly context?: ContextOptions;
+  /**
+   * What becomes of that which workers print. "inherit": this program prints it, as it comes. "ignore": nothing. A function gets it:
+   * whole lines, so that those of different calls do not interleave, with the worker, the stream and the call. The last lines of
+   * stderr are in {@link WorkerLostError} except with "inherit" for threads. Not what native code and children of a thread write.
+   * Not in browsers.
+   *
+   * @default "inherit"
+   * @see [output of tasks](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#output-of-tasks)
+   */
+  readonly output?: OutputOption;
   /**
    * Functions of the host that tasks may call ({@link host}): `{ functions }`.
    *

@@ -94,7 +94,13 @@ export type OptionsRuntime =
   & Partial<
     Pick<
       HostRuntime,
-      "env" | "measuresMemory" | "sharesMemory" | "loadProcesses" | "importCondition"
+      | "env"
+      | "warn"
+      | "measuresMemory"
+      | "takesOutput"
+      | "sharesMemory"
+      | "loadProcesses"
+      | "importCondition"
     >
   >;
 

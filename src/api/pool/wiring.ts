@@ -14,7 +14,7 @@ import { warmUp } from "../../lane/warm-up.ts";
 import { TaskTimings, taskTimingsBytes } from "../../metering/task-timings.ts";
 import { MAX_MODULE_TASKS, type PoolStart } from "../../protocol/start-data.ts";
 import { VARIANTS } from "../../protocol/task-variants.ts";
-import type { WorkerHandle } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import { VERSION } from "../../version.ts";
 import { startFailure } from "../options/worker-options.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
@@ -40,7 +40,14 @@ export function startThreads(
     first = undefined;
     if (handle !== undefined) return handle;
     try {
-      return spawnWorker(workerEntry, `${name}-${workerId}`, workerLimits, modules, thread);
+      return spawnWorker(
+        workerEntry,
+        `${name}-${workerId}`,
+        workerLimits,
+        modules,
+        thread,
+        workerId,
+      );
     } catch (error) {
       throw startFailure(error, thread);
     }

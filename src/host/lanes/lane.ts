@@ -5,7 +5,8 @@ import type { AnswerMessage } from "../../features/calls/requests/messages.ts";
 import type { HostMessage } from "../../protocol/start-data.ts";
 import type { PayloadCredit } from "./payload-credit.ts";
 import type { Phase } from "./phase.ts";
-import type { CodecAccess, WorkerReading } from "../../runtimes/runtime.ts";
+import type { CodecAccess } from "../../runtimes/runtime.ts";
+import type { WorkerReading } from "../../runtimes/worker-handle.ts";
 
 export interface Lane {
   readonly id: number;

@@ -2,7 +2,8 @@
  * How features take part in what a pool does with its workers: how many there are, which are replaced, how they are stopped, and
  * what happens where none can start. Without them a pool starts as many as it should have, and replaces those that end.
  */
-import type { HostRuntime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { WorkerLoss, WorkerLostError } from "../../errors.ts";
@@ -173,6 +174,8 @@ export interface WorkerMakers {
   fallback(workers: Workers): Fallback;
   /** Loads what makes workers on the host's thread. */
   hostWorkers(given: HostWorkersGiven): Promise<() => WorkerHandle>;
+  /** What a thread wrote to stderr last. Undefined: nothing, or nobody has asked for it. */
+  lastErrors(lane: Lane): string | undefined;
   /** Connects a worker that shares no memory with its host. */
   connect: Connect;
 }

@@ -16,7 +16,8 @@ import {
 import type { HostMirror } from "../../features/workers/mirror/host/host-mirror.ts";
 import { type PoolStart, WAKE, type WorkerStart } from "../../protocol/start-data.ts";
 import { SpscRing } from "../../ring/spsc-ring.ts";
-import type { HostRuntime, PayloadPort, Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime, PayloadPort, Runtime } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import { wordsOf } from "../../sync/awake-count.ts";
 import { SpaceFlag } from "../../sync/space-flag.ts";
 import { Waker } from "../../sync/worker-parking.ts";

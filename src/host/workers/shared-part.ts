@@ -9,7 +9,8 @@ import {
 import type { Endpoint } from "../../lane/endpoint.ts";
 import { links } from "../../lane/links.ts";
 import type { NoticeMessage, SharedMessage } from "../../protocol/start-data.ts";
-import type { Runtime, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import { loadShared } from "../../shared-entry.ts";
 
 /** Node cannot load a module at once while the program imports it: then it is there some milliseconds later. */

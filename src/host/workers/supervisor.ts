@@ -11,7 +11,8 @@
 import { Map, Promise, Set } from "../../builtins.ts";
 import { TimeoutError, WorkerLostError, WorkerStartError } from "../../errors.ts";
 import type { AwakeCount } from "../../sync/awake-count.ts";
-import type { HostRuntime, Timer, WorkerHandle } from "../../runtimes/runtime.ts";
+import type { HostRuntime, Timer } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import {
   type Fallback,
   makers,
@@ -274,8 +275,9 @@ export class Supervisor implements LaneOwner, Workers {
       return report();
     }
     const cause = end.cause ?? end.startError;
+    const stderr = end.stderr ?? makers.lastErrors?.(lane);
     const error = (task?: string): WorkerLostError =>
-      new WorkerLostError({ ...end, task }, { cause });
+      new WorkerLostError({ ...end, stderr, task }, { cause });
     this.events.onEnded(lane.id, () => error());
     for (const call of calls) {
       if (this.dispatcher.waiting.retry(call)) continue;

@@ -37,12 +37,8 @@ import { DataCloneError } from "../../errors.ts";
 import { WORKERS } from "../../realm/thread-hooks.ts";
 import { AwakeCount, type SharedWord } from "../../sync/awake-count.ts";
 import { RUNNING } from "../../sync/worker-parking.ts";
-import {
-  type HostRuntime,
-  MAX_TIMER_MS,
-  type Timer,
-  type WorkerHandle,
-} from "../../runtimes/runtime.ts";
+import { type HostRuntime, MAX_TIMER_MS, type Timer } from "../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../runtimes/worker-handle.ts";
 import type { Death } from "../../runtimes/processes/types.ts";
 import { messages } from "../lanes/feature.ts";
 import { LaneLoad } from "../lanes/lane-load.ts";

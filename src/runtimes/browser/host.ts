@@ -17,6 +17,7 @@ export const hostRuntime: HostRuntime = Object.assign(
   currentRuntime,
   {
     measuresMemory: false,
+    takesOutput: false, // a browser has no streams, and its tools show which worker has printed
     startsGivenWorkers: true,
     takesExecArgv: false,
     stopsThreads: true,

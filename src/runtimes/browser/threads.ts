@@ -9,7 +9,8 @@ import { Error, JSON, Promise, URL } from "../../builtins.ts";
 import { WorkerStartError } from "../../errors.ts";
 import { macrotask, timers } from "./clock.ts";
 import { NOWHERE } from "./modules.ts";
-import type { HostRuntime, Timer, WorkerHandle } from "../runtime.ts";
+import type { HostRuntime, Timer } from "../runtime.ts";
+import type { WorkerHandle } from "../worker-handle.ts";
 
 /** From a worker: heddle is loaded in it, or it ends. */
 export type LifeMessage = { readonly heddleBegun: true } | { readonly heddleExit: number };

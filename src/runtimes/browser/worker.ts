@@ -1,6 +1,7 @@
 /** In the browser's build this takes the place of `runtimes/worker.ts`. */
 import { Error } from "../../builtins.ts";
-import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
+import type { WorkerRuntime } from "../runtime.ts";
+import type { ParentHandle } from "../worker-handle.ts";
 import { currentRuntime } from "./current.ts";
 import type { LifeMessage } from "./threads.ts";
 

@@ -1,4 +1,4 @@
-import type { OutputName } from "../runtime.ts";
+import type { OutputName } from "../worker-handle.ts";
 
 /**
  * The global `process`. Importing `node:process` costs a Node worker 0.9 ms, and modules that few pools need cost 0.3 to

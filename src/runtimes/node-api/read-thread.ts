@@ -2,7 +2,7 @@
 import type { Worker } from "node:worker_threads";
 import { Promise } from "../../builtins.ts";
 import { timers } from "./builtins.ts";
-import type { WorkerReading } from "../runtime.ts";
+import type { WorkerReading } from "../worker-handle.ts";
 
 const { setTimeout, clearTimeout } = timers;
 

@@ -2,7 +2,8 @@
 import { JSON, URL } from "../../builtins.ts";
 import type { Worker, WorkerOptions } from "node:worker_threads";
 import { process } from "./process.ts";
-import type { HostRuntime, WorkerHandle, WorkerLimits } from "../runtime.ts";
+import type { HostRuntime, WorkerLimits } from "../runtime.ts";
+import type { WorkerHandle } from "../worker-handle.ts";
 import { dataOf, isDeno, threads } from "./threads.ts";
 
 /** Options of a `Worker` that set its limits. */

@@ -6,7 +6,8 @@ import { timers } from "../node-api/builtins.ts";
 import { CHILD_VARIABLE, FILE, GUARD, isChild, MEMORY, writeTo } from "./child-variable.ts";
 import { flushOutput, onUnhandledRejection, process } from "../node-api/process.ts";
 import { isBun, isDeno, threads } from "../node-api/threads.ts";
-import type { ParentHandle, WorkerRuntime } from "../runtime.ts";
+import type { WorkerRuntime } from "../runtime.ts";
+import type { ParentHandle } from "../worker-handle.ts";
 import type { HostPipe } from "./types.ts";
 
 const DESCRIPTOR = 3;

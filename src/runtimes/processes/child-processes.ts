@@ -2,13 +2,14 @@
  * Child processes of Node, Deno and Bun, each with a pipe to this process as its descriptor 3: a pair of sockets without a name,
  * which works between all of these runtimes. `child-pipe.ts` is the child's end.
  */
-import { JSON } from "../../builtins.ts";
+import { JSON, TextDecoder } from "../../builtins.ts";
 import type { Socket } from "node:net";
 import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process";
 import { Buffer, timers } from "../node-api/builtins.ts";
 import { outputsOf, process } from "../node-api/process.ts";
 import { isBun, isDeno } from "../node-api/threads.ts";
-import type { OutputName, ThreadOptions, WorkerEntry } from "../runtime.ts";
+import type { ThreadOptions, WorkerEntry } from "../runtime.ts";
+import type { OutputName } from "../worker-handle.ts";
 import type { ChildProcess, ProcessOptions } from "./types.ts";
 import { readProcess } from "./read-process.ts";
 import { createSharedFile } from "./shared-file.ts";
@@ -81,18 +82,41 @@ function kill(pid: number | undefined): void {
   }
 }
 
-/** Writes what a stream of a child brings to the stream of this process. */
-function forward(child: NodeChild, name: OutputName, keep: (chunk: Buffer) => void): void {
+/**
+ * Gives what a stream of a child brings to the stream of this process, or to `onOutput` in whole lines. Returns what gives the rest of
+ * the last line.
+ */
+function forward(
+  child: NodeChild,
+  name: OutputName,
+  keep: (chunk: Buffer) => void,
+  onOutput: ProcessOptions["onOutput"],
+): () => void {
+  const decoder = new TextDecoder();
+  let rest = "";
   child[name]?.on("data", (chunk: Buffer) => {
     keep(chunk);
-    process[name].write(chunk);
+    if (onOutput === undefined) return void process[name].write(chunk);
+    rest += decoder.decode(chunk, { stream: true });
+    const length = rest.lastIndexOf("\n") + 1;
+    const lines = rest.slice(0, length);
+    rest = rest.slice(length);
+    if (lines !== "") onOutput(name, lines);
   });
+  return () => {
+    if (rest !== "") onOutput?.(name, rest);
+  };
 }
 
 type OnExit = Parameters<ChildProcess["onExit"]>[0];
 
 /** Calls back once, when it has ended and all that it wrote has been read. */
-function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnExit): void {
+function watchEnd(
+  child: NodeChild,
+  pipe: Socket | null | undefined,
+  onOutput: ProcessOptions["onOutput"],
+  onEnd: OnExit,
+): void {
   let stderr = Buffer.alloc(0);
   let isOver = false;
   const end = (code: number | null, signal: string | null, failure?: string): void => {
@@ -103,12 +127,16 @@ function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnEx
     for (const output of [child.stdout, child.stderr]) {
       (output as Partial<Socket> | null)?.unref?.();
     }
+    for (const endLine of ends) endLine();
     onEnd(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
   };
-  forward(child, "stderr", (chunk) => {
+  const keep = (chunk: Buffer): void => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-KEPT_BYTES);
-  });
-  forward(child, "stdout", () => {});
+  };
+  const ends = [
+    forward(child, "stderr", keep, onOutput),
+    forward(child, "stdout", () => {}, onOutput),
+  ];
   child.on("error", ({ message }) => {
     if (child.pid === undefined) end(null, null, `it could not be started: ${message}`);
   });
@@ -136,14 +164,14 @@ function watchEnd(child: NodeChild, pipe: Socket | null | undefined, onEnd: OnEx
 export function spawnProcess(
   { url }: WorkerEntry,
   { env, argv = [], execArgv }: ThreadOptions,
-  { execPath = process.execPath, cwd, heapFlags, words, isGuarded }: ProcessOptions,
+  { execPath = process.execPath, cwd, heapFlags, words, isGuarded, onOutput }: ProcessOptions,
 ): ChildProcess {
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const isFile = url.protocol === "file:";
   const module = isFile ? fileURLToPath(url.href) : isDeno ? url.href : importing(url);
   // A stream of this process that the program has replaced gets what children write as well.
   const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
-  const stdout = captured.includes("stdout") ? "pipe" : "inherit";
+  const isPiped = onOutput !== undefined || captured.includes("stdout");
   const { file, isMemory = false } = createSharedFile(words) ?? {};
   const files = file === undefined ? [] : [file.descriptor];
   const marks = [
@@ -152,7 +180,7 @@ export function spawnProcess(
     ...(isGuarded ? [GUARD] : []),
   ];
   const options: SpawnOptions = {
-    stdio: ["ignore", stdout, "pipe", "pipe", ...files],
+    stdio: ["ignore", isPiped ? "pipe" : "inherit", "pipe", "pipe", ...files],
     env: { ...(env as object | undefined ?? process.env), [CHILD_VARIABLE]: marks.join(" ") },
     windowsHide: true,
     ...(cwd !== undefined && { cwd: cwd.startsWith("file:") ? fileURLToPath(cwd) : cwd }),
@@ -170,7 +198,7 @@ export function spawnProcess(
   const pipe = stdio[3] as Socket | null | undefined;
   let onExit: OnExit = () => {};
   let isOver = false;
-  watchEnd(child, pipe, (code, death) => {
+  watchEnd(child, pipe, onOutput, (code, death) => {
     isOver = true;
     onExit(code, death);
     file?.close();

@@ -1,6 +1,6 @@
 /** Workers that are processes, as their host and they themselves see them. Types only. */
 
-import type { WorkerReading } from "../runtime.ts";
+import type { OutputName, WorkerReading } from "../worker-handle.ts";
 
 /** How a worker ended, beside its exit code. */
 export interface Death {
@@ -60,6 +60,8 @@ export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** Flags of V8 that limit heap and stack. */
   readonly heapFlags: readonly string[];
+  /** Takes what the process prints, in whole lines. Undefined: it is printed by this process. */
+  readonly onOutput?: ((stream: OutputName, text: string) => void) | undefined;
   /** The words with which the file begins. */
   readonly words: Int32Array;
   /** Whether it is killed when this process is gone. Otherwise it ends when it returns to its event loop. */

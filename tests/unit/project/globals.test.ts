@@ -19,7 +19,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
     "runtimes/browser/host.ts",
     "runtimes/browser/threads.ts",
     "runtimes/host.ts",
-    "runtimes/worker.ts",
+    "runtimes/node-api/redirect-output.ts",
     "compat/knitting/pool.ts",
   ],
   Response: ["dashboard/dashboard.ts"],

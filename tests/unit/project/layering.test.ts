@@ -85,6 +85,7 @@ const BELOW_NATS: readonly RegExp[] = [
 /** Types, and names that mean something to runtimes. */
 const TYPES_OF_RUNTIMES = [
   "runtimes/runtime.ts",
+  "runtimes/worker-handle.ts",
   "runtimes/processes/types.ts",
   "runtimes/printed.ts",
 ];

@@ -24,6 +24,8 @@ export interface ObserveData {
   readonly printsWaitsFromMs: number | undefined;
   /** The URL of the module of the option `context`. */
   readonly context: string | undefined;
+  /** Whether the host takes what the worker prints (`output`). */
+  readonly takesOutput: boolean;
 }
 
 const SLOTS = 4096;

@@ -1,8 +1,9 @@
-/** What watches a pool: its events, statistics, debug output, metrics, tracing, contexts. */
+/** What watches a pool: its events, statistics, debug output, metrics, tracing, contexts, output. */
 import type { Resolving } from "../../../api/options/resolved-options.ts";
 import type { DebugTopic } from "./host/debug-log.ts";
 import { PoolListeners } from "./host/pool-events.ts";
-import { checkContext, checkDebug, debugOf } from "./host/observe-options.ts";
+import { checkContext, checkDebug, checkOutput, debugOf } from "./host/observe-options.ts";
+import { lastErrorsOf, takeOutput } from "./host/output.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { CHANNEL, createFollower, observe as prepare } from "./host/parts.ts";
 import { readStatistics } from "./host/pool-statistics.ts";
@@ -34,6 +35,10 @@ export const observe: HostFeature = {
       to.modules = { ...to.modules, context: run };
       to.prepare = { ...to.prepare, observe: prepare };
     },
+    output: (value, to, _given, runtime) => {
+      to.output = checkOutput(value, runtime);
+      if (to.output !== "inherit") to.prepare = { ...to.prepare, observe: prepare };
+    },
   },
   defaults: { metrics: false },
   whenAbsent: {
@@ -50,6 +55,10 @@ export const observe: HostFeature = {
       keep("usage", () => async () => (await import("./host/worker-usage.ts")).readUsage(core)),
     stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
   },
+
+  messages: { output: takeOutput },
+
+  workers: { lastErrors: lastErrorsOf },
 
   provides: { follower: { channel: CHANNEL, create: createFollower } },
 };

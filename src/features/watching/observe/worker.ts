@@ -1,4 +1,4 @@
-/** What measures calls in a worker: metrics, debug output, contexts. */
+/** What watches calls in a worker: metrics, debug output, contexts, and what they print. */
 import type { WorkerFeature } from "../../../worker/feature.ts";
 import { startObserving } from "./worker/observing.ts";
 

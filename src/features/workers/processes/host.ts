@@ -4,6 +4,7 @@ import type { Given, OptionsRuntime, Resolving } from "../../../api/options/reso
 import { COPIES_ONLY } from "../../../codec/support/refusal.ts";
 import { InvalidArgumentError, WorkerStartError } from "../../../errors.ts";
 import { Promise } from "../../../builtins.ts";
+import type { ProcessOptions } from "../../../runtimes/processes/types.ts";
 import type { Runtime } from "../../../runtimes/runtime.ts";
 import { mirror } from "../mirror/host.ts";
 import { LateWorker } from "./host/late-worker.ts";
@@ -36,16 +37,32 @@ function useProcesses(to: Resolving, given: Given, runtime: OptionsRuntime): voi
   const heapFlags = heapFlagsOf(resourceLimits, isBun);
   const { maxPayloadBytes } = to;
   to.copiesOnly = COPIES_ONLY;
-  to.spawnWorker = (entry, _name, _limits, _modules, thread) => {
+  to.spawnWorker = (entry, _name, _limits, _modules, thread, workerId) => {
     if (entry.mark !== undefined) throw new WorkerStartError(IN_BUNDLE);
     return new LateWorker(async () => {
       const [spawnProcess, { ProcessWorker }] = await Promise.all([
         loadProcesses(),
         import("./host/process-worker.ts"),
       ]);
-      const child = spawnProcess(entry, thread, { ...options, heapFlags, words: FIRST_WORDS });
+      const child = spawnProcess(entry, thread, {
+        ...options,
+        heapFlags,
+        words: FIRST_WORDS,
+        onOutput: outputOf(to, workerId),
+      });
       return new ProcessWorker(child, runtime as unknown as Runtime, maxPayloadBytes);
     }, isolate);
+  };
+}
+
+/** Takes what a process prints (option `output`). */
+function outputOf(
+  { output = "inherit" }: Resolving,
+  workerId: number,
+): ProcessOptions["onOutput"] {
+  if (output === "inherit") return undefined;
+  return (stream, text) => {
+    if (output !== "ignore") output(text, { workerId, stream, call: undefined });
   };
 }
 

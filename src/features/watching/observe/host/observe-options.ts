@@ -1,5 +1,6 @@
-/** The options `metrics`, `debug` and `context` of `createPool`. */
+/** The options `metrics`, `debug`, `context` and `output` of `createPool`. */
 import { URL as BuiltinURL } from "../../../../builtins.ts";
+import type { OptionsRuntime } from "../../../../api/options/resolved-options.ts";
 import { DEBUG_TOPICS, type DebugTopic } from "./debug-log.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { checkKeys, invalid, isObject, isRecord, ownOf, show } from "../../../../option-checks.ts";
@@ -19,6 +20,30 @@ export interface ContextOptions {
    */
   readonly run: URL | string;
 }
+
+/** Where a text was printed. */
+export interface OutputSource {
+  /** Number of the worker within its pool. */
+  readonly workerId: number;
+  /** The stream to which it was written. */
+  readonly stream: "stdout" | "stderr";
+  /**
+   * The call that printed it, also after an `await`: the name of its task (of a method `Engine.query`), and a number that no other
+   * call of the pool has meanwhile. Undefined: it was no call but a module or a timer, or the worker is a process.
+   */
+  readonly call: { readonly task: string; readonly id: number } | undefined;
+}
+
+/**
+ * What becomes of that which workers print: see {@link PoolOptions.output}.
+ *
+ * @param text Whole lines, each with its end. The last line of a call may have none.
+ * @param source Where it was printed.
+ */
+export type OutputOption =
+  | "inherit"
+  | "ignore"
+  | ((text: string, source: OutputSource) => void);
 
 /** The topics of the variable HEDDLE_DEBUG: a list with commas. Other words, such as `1`, mean all: a variable for a diagnosis must not stop the program. */
 export function debugOf(variable: string): readonly DebugTopic[] | undefined {
@@ -65,4 +90,22 @@ export function checkContext(
     throw invalid("context.run", "the URL, path or package name of a module", show(run));
   }
   return { capture: capture as () => unknown, run: String(run) };
+}
+
+const NO_OUTPUT = "output cannot be taken: a browser shows what workers print in its own tools.";
+
+/** Checks the option `output`. Its function throws nothing. */
+export function checkOutput(given: unknown, { takesOutput, warn }: OptionsRuntime): OutputOption {
+  if (given !== "inherit" && given !== "ignore" && typeof given !== "function") {
+    throw invalid("output", '"inherit", "ignore" or a function', show(given));
+  }
+  if (takesOutput === false && given !== "inherit") throw new InvalidArgumentError(NO_OUTPUT);
+  if (typeof given !== "function") return given as OutputOption;
+  return (text, source) => {
+    try {
+      given(text, source);
+    } catch (error) {
+      warn?.("heddle: the function output of a pool threw:", error);
+    }
+  };
 }

@@ -36,9 +36,11 @@ export function createFollower(host: PoolParts, channel: TracingChannel): CallFo
   });
 }
 
-/** Prepares a pool with `metrics`, `debug` or `context`, before its parts are made. */
+/** Prepares a pool with `metrics`, `debug`, `context` or `output`, before its parts are made. */
 export function observe(host: PoolParts): void {
-  const { options: { metrics, debug: topics, modules: { context } }, runtime } = host.spec;
+  const { options, runtime } = host.spec;
+  const { metrics, debug: topics, modules: { context }, output = "inherit" } = options;
+  const takesOutput = output !== "inherit";
   const stamps = metrics ? host.part(createStamps) : undefined;
   if (stamps !== undefined) {
     host.createSender = (options) => new StampingSender(options, stamps);
@@ -47,11 +49,12 @@ export function observe(host: PoolParts): void {
   const debug = topics && host.part(createDebugLog);
   const printsWaits = debug?.waits === true;
   if (printsWaits) printWaits(host, debug);
-  if (stamps === undefined && context === undefined && !printsWaits) return;
+  if (stamps === undefined && context === undefined && !printsWaits && !takesOutput) return;
   const data: ObserveData = {
     metrics: stamps?.buffer,
     printsWaitsFromMs: printsWaits ? debug.fromMs : undefined,
     context: context && runtime.toModuleUrl(context),
+    takesOutput,
   };
   host.startData["observe"] = data;
 }

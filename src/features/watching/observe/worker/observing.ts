@@ -1,11 +1,13 @@
-/** What measures and follows the calls of a worker: `metrics`, `debug`, `context`. */
+/** What measures and follows the calls of a worker: `metrics`, `debug`, `context`, `output`. */
 import { CallMeter, type ObserveData } from "../call-metrics.ts";
 import { debugLine } from "../debug-line.ts";
 import { CallContext } from "./call-context.ts";
+import { startPrinting } from "./printing.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 
 export function startObserving(data: ObserveData, core: WorkerCore): void {
-  const { metrics, printsWaitsFromMs, context } = data;
+  const { metrics, printsWaitsFromMs, context, takesOutput } = data;
+  if (takesOutput) startPrinting(core);
   if (metrics !== undefined) core.onLoaded.push(() => measure(metrics, core));
   if (printsWaitsFromMs !== undefined) {
     core.onParked = () => {

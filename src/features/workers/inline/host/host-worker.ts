@@ -11,12 +11,11 @@ import type { WorkerRealm } from "../../../../realm/worker-realm.ts";
 import {
   type AsyncContext,
   MAX_TIMER_MS,
-  type ParentHandle,
   type PayloadPort,
   type Runtime,
   type Timer,
-  type WorkerHandle,
 } from "../../../../runtimes/runtime.ts";
+import type { ParentHandle, WorkerHandle } from "../../../../runtimes/worker-handle.ts";
 import type { Serve, Site } from "../../../../worker/site.ts";
 
 export interface HostWorkerOptions {

@@ -2,7 +2,8 @@
  * A worker that is a process, whose code is loaded when the first of them starts: what is posted meanwhile waits, in order. Most
  * programs have no processes.
  */
-import type { PayloadPort, WorkerHandle, WorkerReading } from "../../../../runtimes/runtime.ts";
+import type { PayloadPort } from "../../../../runtimes/runtime.ts";
+import type { WorkerHandle, WorkerReading } from "../../../../runtimes/worker-handle.ts";
 
 /** What a worker has when it is there. */
 export type LoadedWorker = WorkerHandle & Required<Pick<WorkerHandle, "channel" | "begun">>;

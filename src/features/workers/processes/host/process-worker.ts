@@ -1,6 +1,7 @@
 /** A worker that is a process, behind the handle of a thread. */
 import { Promise } from "../../../../builtins.ts";
-import type { PayloadPort, Runtime, WorkerHandle } from "../../../../runtimes/runtime.ts";
+import type { PayloadPort, Runtime } from "../../../../runtimes/runtime.ts";
+import type { WorkerHandle } from "../../../../runtimes/worker-handle.ts";
 import type { ChildProcess, Death } from "../../../../runtimes/processes/types.ts";
 import { Channel } from "../channel.ts";
 import { MAX_FRAME_BYTES } from "../frames.ts";

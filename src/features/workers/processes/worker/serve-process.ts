@@ -1,6 +1,7 @@
 /** Serves the host of this process, which has started it as a worker. */
 import { enterWorkerRealm } from "../../../../realm/worker-realm.ts";
-import type { ParentHandle, WorkerRuntime } from "../../../../runtimes/runtime.ts";
+import type { WorkerRuntime } from "../../../../runtimes/runtime.ts";
+import type { ParentHandle } from "../../../../runtimes/worker-handle.ts";
 import { reportErrors } from "../../../../worker/report-errors.ts";
 import type { Serve } from "../../../../worker/site.ts";
 import type { SpscRing } from "../../../../ring/spsc-ring.ts";
