@@ -7,7 +7,7 @@ const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 // Which pool of processes or threads works depends on the runtime: forks fail on Bun, threads on Deno.
 export default defineConfig({
   test: {
-    include: ["{tests,benchmarks,scripts}/**/*.test.ts"],
+    include: ["{tests,benchmarks,scripts,examples}/**/*.test.ts"],
     exclude: [
       "**/node_modules/**",
       ".package-test/**",

@@ -312,7 +312,7 @@ const ofRelease = isFull
 // Four at a time on two cores: tests of pools wait as often as they work.
 await inTurn(4, [
   ...["bun", "deno", "node26"].map((runtime) => () =>
-    suite("pools of the built package", runtime, ["tests/conformance"], built)
+    suite("pools of the built package", runtime, ["tests/conformance", "examples/"], built)
   ),
   inBrowser("shared"),
   inBrowser("messages"),

@@ -19,6 +19,12 @@ const outputs: Readonly<Record<string, string>> = {
   "language-service":
     "[Argumentoftypestringisnotassignabletoparameteroftypenumber.][]consttotal:numberconsttotal:string",
   "classifier": "cat:22dog:17bird:1inbatches",
+  "lint-cli":
+    [[3, 342], [13, 364], [23, 386], [33, 1]].map(([file, line]) =>
+      `part-000/file-000${
+        `${file}`.padStart(2, "0")
+      }.ts:${line}:1:warning:somethingislefttodo(no-todo)`
+    ).join("") + "40fileschecked:0errors,4warnings",
   "broadcast": "[1,1]20[2,2]Set(1){30}",
   "csv-rows": "Bergen:3300033Oslo:6599967200000rowsOslosoldfor91",
   "progress-bar": "10%20%30%40%50%60%70%80%90%100%3.14159",
