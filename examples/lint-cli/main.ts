@@ -28,8 +28,8 @@ async function run(
   nameOf: (path: string) => string,
   { threads, isVisible }: { readonly threads: number | undefined; readonly isVisible: boolean },
 ): Promise<number> {
+  const pool = createLintPool(threads); // first: its workers start while the files are looked for
   const files = findFiles(paths);
-  const pool = createLintPool(threads);
   const stop = new AbortController();
   const progress = isVisible ? showProgress(files.length) : noProgress;
   const counts = { checked: 0, crashed: 0, skipped: 0, errors: 0, warnings: 0 };

@@ -1,21 +1,8 @@
-/** What workers do: read one file and check it. Only problems travel to the host, not the text. */
-import { readFileSync } from "node:fs";
-import process from "node:process";
+/**
+ * What workers do. They read the files, so only paths and problems travel. The task is declared, so that workers find it in a
+ * bundle as well.
+ */
 import { task } from "heddle/task";
-import { checkRules, type Problem } from "./rules.ts";
-import { tokenize } from "./tokenizer.ts";
+import { checkFile } from "./check-file.ts";
 
-/** Two faults that a linter with rules of others has to survive; files in the tests ask for them. */
-function failOnDemand(text: string): void {
-  if (text.startsWith("// crash")) process.exit(3);
-  if (text.startsWith("// overflow")) failOnDemand(`${text} `);
-}
-
-export function checkFile(path: string): Problem[] {
-  const text = readFileSync(path, "utf8");
-  failOnDemand(text);
-  return checkRules(text, tokenize(text));
-}
-
-/** Declared, so that workers find it in a bundle as well. */
 export const lintFile = task({ f: checkFile });
