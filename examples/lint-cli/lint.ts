@@ -1,6 +1,6 @@
 /** Lints many files in the workers of a pool, and survives those that a file brings down. */
 import { availableParallelism } from "node:os";
-import { createPool, type Pool, WorkerLostError } from "heddle";
+import { createPool, type Pool, WorkerLostError, WorkerStartError } from "heddle";
 import type { Problem } from "./rules.ts";
 import { lintFile } from "./tasks.ts";
 
@@ -10,7 +10,7 @@ export type Outcome =
   | { readonly kind: "checked"; readonly problems: readonly Problem[] }
   /** A rule threw, or ended its worker. */
   | { readonly kind: "crashed"; readonly reason: string }
-  /** Ctrl-C came first. */
+  /** Ctrl-C came first, or no worker could be started any more. */
   | { readonly kind: "skipped" };
 
 export interface LintOptions {
@@ -31,7 +31,7 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * The outcome of each file, in the order of `paths` whatever the order in which workers finish.
+ * The outcome of each file, in the order of `paths` whatever the order in which workers finish. Throws at the end if the pool has failed.
  *
  * Each file is a call of its own: 2 ms of work make the microseconds of a call small, and a worker that is lost takes
  * one file with it, not a batch. What has not begun then runs in the others.
@@ -42,18 +42,21 @@ export async function* lint(
   { signal, onFile }: LintOptions,
 ): AsyncGenerator<readonly [path: string, outcome: Outcome]> {
   const lintInTime = pool.call.lintFile.with({ signal });
+  let failure: WorkerStartError | undefined;
   const outcomeOf = async (path: string): Promise<Outcome> => {
     try {
-      const problems = await lintInTime(path);
-      onFile?.();
-      return { kind: "checked", problems };
+      return { kind: "checked", problems: await lintInTime(path) };
     } catch (error) {
-      if (signal.aborted) return { kind: "skipped" };
-      onFile?.();
+      if (error instanceof WorkerStartError) failure = error; // no file is to blame
+      if (error === failure || signal.aborted) return { kind: "skipped" };
       return { kind: "crashed", reason: reasonOf(error) };
     }
   };
-  const outcomes = paths.map(outcomeOf);
-  await pool.ready; // if no worker can start, no file is to blame
+  const outcomes = paths.map(async (path) => {
+    const outcome = await outcomeOf(path);
+    if (outcome.kind !== "skipped") onFile?.();
+    return outcome;
+  });
   for (const [index, path] of paths.entries()) yield [path, await outcomes[index]!];
+  if (failure !== undefined) throw failure;
 }

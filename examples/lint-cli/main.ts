@@ -6,57 +6,46 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { isMain, shutdownOnSignals } from "heddle";
 import { findFiles } from "./files.ts";
-import { createLintPool, lint, type Outcome } from "./lint.ts";
+import { createLintPool, lint } from "./lint.ts";
 import { noProgress, showProgress } from "./progress.ts";
+import { linesOf, Summary } from "./report.ts";
 import { generate } from "./samples.ts";
 
-const EXIT = { clean: 0, problems: 1, crash: 2, interrupted: 130 } as const;
 const DEMO_FILES = 40;
 
-/** What of an outcome goes to stdout, a line each. */
-function linesOf(name: string, outcome: Outcome): string[] {
-  if (outcome.kind === "skipped") return [];
-  if (outcome.kind === "crashed") return [`${name}: crash: ${outcome.reason}`];
-  return outcome.problems.map(({ line, column, severity, message, rule }) =>
-    `${name}:${line}:${column}: ${severity}: ${message} (${rule})`
-  );
+interface Options {
+  readonly threads: number | undefined;
+  readonly hasProgress: boolean;
+  /** How a file is called in the output. */
+  readonly nameOf: (path: string) => string;
 }
 
-/** Lints and reports; the exit code. */
-async function run(
-  paths: readonly string[],
-  nameOf: (path: string) => string,
-  { threads, isVisible }: { readonly threads: number | undefined; readonly isVisible: boolean },
-): Promise<number> {
-  const pool = createLintPool(threads); // first: its workers start while the files are looked for
+/** Lints and reports. Resolves with the exit code when no worker is left. */
+async function run(paths: readonly string[], options: Options): Promise<number> {
+  const pool = createLintPool(options.threads); // first: its workers start while the files are looked for
   const files = findFiles(paths);
   const stop = new AbortController();
-  const progress = isVisible ? showProgress(files.length) : noProgress;
-  const counts = { checked: 0, crashed: 0, skipped: 0, errors: 0, warnings: 0 };
+  const summary = new Summary();
+  const progress = options.hasProgress ? showProgress(files.length) : noProgress;
 
   const report = async (): Promise<void> => {
-    for await (
-      const [path, outcome] of lint(pool, files, { signal: stop.signal, onFile: progress.step })
-    ) {
-      counts[outcome.kind]++;
-      const problems = outcome.kind === "checked" ? outcome.problems : [];
-      const errors = problems.filter(({ severity }) => severity === "error").length;
-      counts.errors += errors;
-      counts.warnings += problems.length - errors;
-      const lines = linesOf(nameOf(path), outcome);
-      if (lines.length === 0) continue;
+    const outcomes = lint(pool, files, { signal: stop.signal, onFile: progress.step });
+    try {
+      for await (const [path, outcome] of outcomes) {
+        summary.add(outcome);
+        const lines = linesOf(options.nameOf(path), outcome);
+        if (lines.length === 0) continue;
+        progress.clear();
+        console.log(lines.join("\n"));
+      }
+    } finally {
       progress.clear();
-      console.log(lines.join("\n"));
+      console.log(summary.lines.join("\n"));
     }
-    progress.clear();
-    const { checked, crashed, skipped, errors, warnings } = counts;
-    console.log(`${checked} files checked: ${errors} errors, ${warnings} warnings`);
-    if (crashed > 0) console.log(`${crashed} files crashed the linter`);
-    if (skipped > 0) console.log(`interrupted: ${skipped} files not checked`);
   };
 
-  // The abort ends calls at once; heddle ends the process, with 130, when the report is written and the workers are gone.
   const reported = report();
+  // At Ctrl-C the abort ends all calls at once. heddle waits for the report and for the workers, then ends the process with 130.
   const ignoreSignals = shutdownOnSignals(pool, {
     before: () => {
       stop.abort();
@@ -64,34 +53,31 @@ async function run(
     },
   });
   await reported;
-  if (stop.signal.aborted) return EXIT.interrupted;
   await pool.shutdown();
   ignoreSignals();
-  if (counts.crashed > 0) return EXIT.crash;
-  return counts.errors > 0 ? EXIT.problems : EXIT.clean;
+  return summary.exitCode;
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { progress: { type: "boolean" }, threads: { type: "string" } },
   });
   const options = {
     threads: values.threads === undefined ? undefined : Number(values.threads),
-    isVisible: values.progress ?? process.stderr.isTTY === true,
+    hasProgress: values.progress ?? process.stderr.isTTY === true,
   };
-  if (positionals.length > 0) {
-    process.exitCode = await run(positionals, (path) => path, options);
-    return;
-  }
+  if (positionals.length > 0) return await run(positionals, { ...options, nameOf: (path) => path });
   const folder = mkdtempSync(join(tmpdir(), "heddle-lint-"));
-  try {
-    generate(DEMO_FILES, folder);
-    process.exitCode = await run([folder], (path) => relative(folder, path), options);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  process.on("exit", () => rmSync(folder, { recursive: true })); // at Ctrl-C too
+  generate(DEMO_FILES, folder);
+  return await run([folder], { ...options, nameOf: (path) => relative(folder, path) });
 }
 
 // In a bundle workers load this file too.
-if (isMain) void main();
+if (isMain) {
+  main().then((code) => process.exitCode = code, (error: unknown) => {
+    console.error(String(error));
+    process.exitCode = 2;
+  });
+}
