@@ -14,9 +14,13 @@ const heddle = (options: PoolOptions): Contender => ({
   files: [],
   start: async () => (await import("./contenders/heddle.ts")).start(options),
 });
+const imported = (options: PoolOptions): Contender => ({
+  files: [],
+  start: async () => (await import("./contenders/heddle-otherwise.ts")).startImported(options),
+});
 const heddleMap = (options?: { readonly chunk: number }): Contender => ({
   files: [],
-  start: async () => (await import("./contenders/heddle.ts")).startMap(options),
+  start: async () => (await import("./contenders/heddle-otherwise.ts")).startMap(options),
 });
 const jestWorker = (hasThreads: boolean): Contender => ({
   files: ["jest-worker.ts"],
@@ -32,7 +36,11 @@ export const LIBRARIES: Readonly<Record<string, Contender>> = {
     files: ["by-hand.ts", "by-hand-worker.ts"],
     start: async () => (await import("./contenders/by-hand.ts")).start(),
   },
-  "heddle": { ...heddle({ threads: cores }), files: ["heddle.ts"] },
+  "heddle, as the example": {
+    files: ["../../../examples/lint-cli/lint.ts", "../../../examples/lint-cli/tasks.ts"],
+    start: async () => (await import("./contenders/heddle-example.ts")).start(),
+  },
+  "heddle, a call for each file": { ...heddle({ threads: cores }), files: ["heddle.ts"] },
   "Piscina": {
     files: ["piscina.ts"],
     start: async () => (await import("./contenders/piscina.ts")).start(),
@@ -44,13 +52,13 @@ export const LIBRARIES: Readonly<Record<string, Contender>> = {
 /** Options of heddle against each other. */
 export const OPTIONS: Readonly<Record<string, Contender>> = {
   "threads: cores": heddle({ threads: cores }),
-  "default": heddle({}),
-  "default, inliner": heddle({ inliner: true }),
-  "threads: cores, inliner": heddle({ threads: cores, inliner: true }),
+  "default (threads: cores - 1)": heddle({}),
   "minThreads: 1, maxThreads: cores": heddle({ minThreads: 1, maxThreads: cores }),
   "threads: cores, spinMs: 0": heddle({ threads: cores, spinMs: 0 }),
   "threads: cores, fifo": heddle({ threads: cores, balancer: "fifo" }),
-  "map": heddleMap(),
-  "map, chunk: 8": heddleMap({ chunk: 8 }),
-  "map, chunk: 32": heddleMap({ chunk: 32 }),
+  "threads: cores, imported": imported({ threads: cores }),
+  "default, inliner, imported": imported({ inliner: true }),
+  "threads: cores, inliner, imported": imported({ threads: cores, inliner: true }),
+  "threads: cores, map, imported": heddleMap(),
+  "threads: cores, map, chunk: 8, imported": heddleMap({ chunk: 8 }),
 };

@@ -86,7 +86,10 @@ test("an abort skips what is left", async () => {
   const path = write("many.js", sourceOf(0));
   let done = 0;
   const outcomes: Outcome[] = [];
-  const options = { signal: stop.signal, onFile: () => ++done === 5 && stop.abort() };
+  const options = {
+    signal: stop.signal,
+    onFiles: (count: number) => (done += count) > 5 && stop.abort(),
+  };
   for await (const [, outcome] of lint(pool, Array<string>(200).fill(path), options)) {
     outcomes.push(outcome);
   }

@@ -29,7 +29,7 @@ async function run(paths: readonly string[], options: Options): Promise<number> 
   const progress = options.hasProgress ? showProgress(files.length) : noProgress;
 
   const report = async (): Promise<void> => {
-    const outcomes = lint(pool, files, { signal: stop.signal, onFile: progress.step });
+    const outcomes = lint(pool, files, { signal: stop.signal, onFiles: progress.step });
     try {
       for await (const [path, outcome] of outcomes) {
         summary.add(outcome);

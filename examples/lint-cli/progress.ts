@@ -5,8 +5,8 @@ const MIN_PAUSE_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
 
 export interface Progress {
-  /** One more file is done. */
-  step(): void;
+  /** So many more files are done. */
+  step(count: number): void;
   /** Makes room for other output. */
   clear(): void;
 }
@@ -15,8 +15,8 @@ export function showProgress(total: number): Progress {
   let done = 0;
   let shownAt = 0;
   return {
-    step: () => {
-      done++;
+    step: (count) => {
+      done += count;
       const now = performance.now();
       if (now - shownAt < MIN_PAUSE_MS && done < total) return;
       shownAt = now;

@@ -4,5 +4,19 @@
  */
 import { task } from "heddle/task";
 import { checkFile } from "./check-file.ts";
+import type { Problem } from "./rules.ts";
 
-export const lintFile = task({ f: checkFile });
+export type Checked =
+  | { readonly kind: "checked"; readonly problems: readonly Problem[] }
+  /** The linter failed: a rule has thrown, or ended its worker. */
+  | { readonly kind: "crashed"; readonly reason: string };
+
+function checkOne(path: string): Checked {
+  try {
+    return { kind: "checked", problems: checkFile(path) };
+  } catch (error) {
+    return { kind: "crashed", reason: String(error) };
+  }
+}
+
+export const lintFiles = task({ f: (paths: readonly string[]): Checked[] => paths.map(checkOne) });

@@ -1,22 +1,16 @@
-/** heddle, a call for each file as in the example, or otherwise. */
+/** heddle, a call for each file. */
 import { availableParallelism } from "node:os";
 import { createPool, type PoolOptions } from "heddle";
-import type { MapOptions } from "heddle";
-import { lintFile } from "../../../examples/lint-cli/tasks.ts";
 import type { Linter } from "./types.ts";
 
-export function start(options: PoolOptions = { threads: availableParallelism() }): Linter {
-  const pool = createPool(options)({ lintFile });
-  return {
-    lint: (paths) => Promise.all(paths.map((path) => pool.call.lintFile(path))),
-    close: () => pool.shutdown(),
-  };
-}
+const tasks = new URL("../../../examples/lint-cli/check-file.ts", import.meta.url);
 
-export function startMap(mapOptions?: Omit<MapOptions, "args">): Linter {
-  const pool = createPool({ threads: availableParallelism() })({ lintFile });
+export function start(options: PoolOptions = { threads: availableParallelism() }): Linter {
+  const pool = createPool(options)<typeof import("../../../examples/lint-cli/check-file.ts")>(
+    tasks,
+  );
   return {
-    lint: async (paths) => await pool.map(pool.call.lintFile, paths, mapOptions),
+    lint: (paths) => Promise.all(paths.map((path) => pool.call.checkFile(path))),
     close: () => pool.shutdown(),
   };
 }
