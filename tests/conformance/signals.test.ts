@@ -9,9 +9,9 @@ import { runtimeName } from "../support/runtime.ts";
 
 const path = fileURLToPath(new URL("../fixtures/signalled.ts", import.meta.url));
 
-function start(kind: string, ms: number): ReturnType<typeof launch> {
+function start(kind: string, ms: number, queued = "run"): ReturnType<typeof launch> {
   const flags = runtimeName === "deno" ? ["run", "-A", "--quiet", "--no-lock"] : [];
-  return launch([process.execPath, ...flags, path, kind, String(ms)]);
+  return launch([process.execPath, ...flags, path, kind, String(ms), queued]);
 }
 
 const outputOf = (program: ReturnType<typeof launch>): string =>
@@ -41,6 +41,18 @@ describe.skipIf(process.platform === "win32")("a signal", () => {
     },
   );
 
+  test("rejects calls that no worker has begun, if it is told so", async () => {
+    const program = start("threads", 300, "reject");
+    await until(() => program.output().includes("ready"));
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the first call begins
+    program.send("SIGINT");
+    expect((await program.exited).code).toBe(130);
+    await program.closed;
+    const lines = outputOf(program).trim().split("\n");
+    expect(lines.filter((line) => line === "slept")).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("closed"))).toHaveLength(2);
+  });
+
   test("that comes again ends it at once", async () => {
     const program = start("threads", 60_000);
     await until(() => program.output().includes("ready"));
@@ -65,6 +77,7 @@ test("wrong arguments are refused, and listeners removed", () => {
         pool,
         { timeoutMs: -1 },
       ],
+      [pool, { queued: "drop" }],
       [pool, { before: 1 }],
       [pool, { after: 1 }],
     ]

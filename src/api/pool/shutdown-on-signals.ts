@@ -1,6 +1,8 @@
 /** `shutdownOnSignals`: an end of the program that lets calls finish, and one that does not wait. */
 import { onSignals, type SignalName, SIGNALS } from "../../runtimes/node-api/signals.ts";
-import { checkKeys, checkMs, invalid, isRecord, ownOf, show } from "../../option-checks.ts";
+import { checkShutdown } from "../options/options.ts";
+import type { ShutdownOptions } from "../options/pool-options.ts";
+import { checkKeys, invalid, isRecord, ownOf, show } from "../../option-checks.ts";
 import { Promise } from "../../builtins.ts";
 
 export type { SignalName };
@@ -8,7 +10,7 @@ export type { SignalName };
 /** What is shut down: a pool. */
 export interface ShutsDown {
   /** As `pool.shutdown`. */
-  shutdown(timeoutMs?: number): Promise<void>;
+  shutdown(options?: ShutdownOptions): Promise<void>;
 }
 
 /** Options of {@link shutdownOnSignals}. */
@@ -25,6 +27,13 @@ export interface SignalOptions {
    * @default 5000
    */
   readonly timeoutMs?: number;
+  /**
+   * What happens to calls that no worker has begun, as of `pool.shutdown`. Programs of the command line reject them, so that Ctrl-C ends
+   * them when the running ones are done.
+   *
+   * @default "run"
+   */
+  readonly queued?: "run" | "reject";
   /**
    * Called first, and awaited: closes servers, so that no more calls come.
    *
@@ -56,22 +65,22 @@ export function shutdownOnSignals(
       throw invalid("shutdownOnSignals()", "a pool or a list of pools", show(pool));
     }
   }
-  const { signals, timeoutMs, before } = checkOptions(options);
+  const { signals, before, ...shutdown } = checkOptions(options);
   return onSignals(signals, async () => {
     try {
       await before?.();
     } finally {
-      await Promise.all(all.map((pool) => pool.shutdown(timeoutMs)));
+      await Promise.all(all.map((pool) => pool.shutdown(shutdown)));
     }
   });
 }
 
-function checkOptions(given: unknown): Required<Omit<SignalOptions, "before">> & SignalOptions {
+type Checked = Required<Omit<SignalOptions, "before">> & Pick<SignalOptions, "before">;
+
+function checkOptions(given: unknown): Checked {
   if (!isRecord(given)) throw invalid("shutdownOnSignals()", "options", show(given));
-  checkKeys("shutdownOnSignals()", given, ["signals", "timeoutMs", "before"]);
-  const { signals = ["SIGINT", "SIGTERM"], timeoutMs = DEFAULT_MS, before } = ownOf<SignalOptions>(
-    given,
-  );
+  checkKeys("shutdownOnSignals()", given, ["signals", "timeoutMs", "queued", "before"]);
+  const { signals = ["SIGINT", "SIGTERM"], before, ...shutdown } = ownOf<SignalOptions>(given);
   const isKnown = Array.isArray(signals) &&
     signals.every((name) => Object.hasOwn(SIGNALS, name as string));
   if (!isKnown) {
@@ -80,9 +89,11 @@ function checkOptions(given: unknown): Required<Omit<SignalOptions, "before">> &
   if (before !== undefined && typeof before !== "function") {
     throw invalid("before", "a function", show(before));
   }
+  const { timeoutMs, isQueuedRun } = checkShutdown(shutdown, DEFAULT_MS);
   return {
     signals: signals as SignalName[],
-    timeoutMs: checkMs("timeoutMs", timeoutMs, 0),
+    timeoutMs,
+    queued: isQueuedRun ? "run" : "reject",
     ...(before !== undefined && { before: before as () => unknown }),
   };
 }

@@ -3,7 +3,7 @@
  *
  * A worker that fails to start before any worker was ready fails the pool, since its task modules are broken, unless a signal has
  * ended its process. Later the pool fails after several failed starts in a row without an open worker, or after ten workers in a row that end
- * without a response, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
+ * without a call, if no other worker responds in between. Workers stopped for a time limit are exempt. Others are
  * replaced, after a delay that grows with each consecutive worker that answered nothing.
  *
  * Features decide how many workers a pool has, replace those that have reached a limit, and stop them (`feature.ts`).
@@ -36,7 +36,7 @@ export type { PoolSize, SupervisorEvents, WorkerExit };
 const MAX_START_FAILURES = 5;
 /** Processes in a row that may be killed while they start: the system may lack memory for a moment. */
 const MAX_KILLED_STARTS = 3;
-/** Workers in a row without an answer that fail the pool. */
+/** Workers in a row without an answer that fail the pool, if they had no calls to run either. */
 const MAX_UNPRODUCTIVE = 10;
 /** First delay before a replacement. */
 const BACK_OFF_MS = 5;
@@ -70,6 +70,8 @@ export class Supervisor implements LaneOwner, Workers {
   /** Failed starts in a row, and workers in a row that ended without an answer. */
   #startFailures = 0;
   #unproductive = 0;
+  /** Those of the latter that no call has ended. */
+  #unprovoked = 0;
   /** Responses taken when a worker last ended without one of its own. */
   #responsesAtLastFailure = 0;
   #nextId = 0;
@@ -285,7 +287,7 @@ export class Supervisor implements LaneOwner, Workers {
       this.events.onLost(call, error);
     }
     this.lost++;
-    const continues = this.#canContinue(lane, end, cause);
+    const continues = this.#canContinue(lane, end, calls.length > 0, cause);
     if (continues) {
       replacedBy ??= this.replaceLater();
       this.checkLoad();
@@ -293,8 +295,11 @@ export class Supervisor implements LaneOwner, Workers {
     report(continues ? error() : undefined); // last: a listener may do anything, even close the pool
   }
 
-  /** Whether to start further workers after this end. False: the pool has failed, or goes on otherwise. */
-  #canContinue(lane: ThreadLane, end: LaneEnd, cause: unknown): boolean {
+  /**
+   * Whether to start further workers after this end. False: the pool has failed, or goes on otherwise. With each worker that `hadCalls`
+   * calls are settled, so those that end their workers, however many, fail alone.
+   */
+  #canContinue(lane: ThreadLane, end: LaneEnd, hadCalls: boolean, cause: unknown): boolean {
     const { startError } = end;
     if (startError !== undefined) {
       if (lane.replaces !== undefined) return true; // the worker that it was to replace continues
@@ -304,10 +309,12 @@ export class Supervisor implements LaneOwner, Workers {
     const { taken } = this.dispatcher.responses;
     const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
     if (!isUnproductive || taken !== this.#responsesAtLastFailure) this.#unproductive = 0;
+    if (this.#unproductive === 0 || hadCalls) this.#unprovoked = 0;
     if (isUnproductive) this.#unproductive++;
+    if (isUnproductive && !hadCalls) this.#unprovoked++;
     this.#responsesAtLastFailure = taken;
-    if (this.#unproductive < MAX_UNPRODUCTIVE) return true;
-    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had answered a call`;
+    if (this.#unprovoked < MAX_UNPRODUCTIVE) return true;
+    const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had a call`;
     this.events.onFailed(new WorkerStartError(`${message}; the last: ${end.reason}.`, { cause }));
     return false;
   }

@@ -158,7 +158,7 @@ describe("failed starts", () => {
     expect(failures).toMatchObject([{
       code: "HEDDLE_WORKER_START",
       message:
-        "5 workers in a row could not be started: The worker ended while starting: it exited.",
+        "5 workers in a row could not be started: The worker ended while starting: it exited (exit code 1).",
       cause: { code: "HEDDLE_WORKER_START" },
     }]);
     expect([threads.length, timers.size]).toEqual([6, 0]);
@@ -249,8 +249,7 @@ describe("workers that end without a response", () => {
     }
     expect(failures).toEqual([]);
     replaceLast();
-    const message =
-      "10 workers in a row ended before they had answered a call; the last: it exited.";
+    const message = "10 workers in a row ended before they had a call; the last: it exited.";
     expect(failures).toMatchObject([{ code: "HEDDLE_WORKER_START", message }]);
     expect(exits.map(([, error]) => error === undefined)).toEqual([
       ...Array.from({ length: 9 }, () => false),
