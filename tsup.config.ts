@@ -15,6 +15,7 @@ rmSync(new URL("dist", import.meta.url), { recursive: true, force: true });
 const entries: Record<string, string> = {
   mod: "src/mod.ts",
   task: "src/mod-task.ts",
+  bundler: "src/mod-bundler.ts",
   dashboard: "src/mod-dashboard.ts",
   knitting: "src/mod-knitting.ts",
   "knitting/utils": "src/mod-knitting-utils.ts",
@@ -88,7 +89,10 @@ const forRequire: NonNullable<Options["plugins"]>[number] = {
   },
 };
 
-const { task, shared, "knitting/utils": utils, ...hosts } = entries as Record<string, string>;
+const { task, shared, bundler, "knitting/utils": utils, ...hosts } = entries as Record<
+  string,
+  string
+>;
 /** What has no types, since programs do not import it. */
 const workers: readonly Entries[] = [
   { [WORKER]: "src/mod-worker.ts" },
@@ -99,7 +103,7 @@ const workers: readonly Entries[] = [
     "piscina/setup": "src/compat/piscina/in-worker/setup.ts",
   },
 ];
-const alone = { task: task!, shared: shared!, "knitting/utils": utils! };
+const alone = { task: task!, shared: shared!, bundler: bundler!, "knitting/utils": utils! };
 
 await buildModules({ hosts, core, alone, workers }, "dist", forWebpack);
 await buildBrowser();

@@ -58,6 +58,7 @@ export const API_PAGES: readonly ApiPage[] = [
     "heddle/core/worker",
     ...FEATURES.map((name) => `heddle/features/${name}`),
   ),
+  api("bundler", "mod-bundler"),
   api("dashboard", "mod-dashboard"),
   api("nats", "mod-nats"),
   api("piscina", "mod-piscina"),

@@ -1,12 +1,13 @@
 /** One program, bundled by each tool and by none, in pages with a strict policy, of the package as it is published. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build as esbuild } from "esbuild";
+import { build as esbuild, type Plugin } from "esbuild";
 import type { Browser } from "playwright-core";
-import { rollup } from "rollup";
-import { build as vite, createServer } from "vite";
+import { type Plugin as RollupPlugin, rollup } from "rollup";
+import { build as vite, createServer, type PluginOption } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
+import { esbuildPlugin, rollupPlugin } from "../../src/mod-bundler.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { inFolder, pack, root, run, unpack } from "../support/package.ts";
 import { CORS, expected, ISOLATED, pageOf, resultOf, serveFolder, STRICT } from "./pages.ts";
@@ -44,43 +45,46 @@ const withUrl = (): Record<string, string> => ({
   worker: "heddle/browser/worker",
 });
 
-const builds: Readonly<Record<string, Build>> = {
-  "Vite": async (out) => {
-    await vite({
-      root: project,
-      logLevel: "silent",
-      worker: { format: "es" },
-      build: {
-        outDir: out,
-        rollupOptions: { input: source("with-workers.js") },
-        manifest: "files.json",
-      },
-    });
-    const { default: files } = await import(join(out, "files.json"), {
-      with: { type: "json" },
-    }) as {
-      default: Record<string, { file: string; isEntry?: boolean }>;
-    };
-    const main = Object.values(files).find(({ isEntry }) => isEntry)!.file;
-    writeFileSync(join(out, "index.html"), pageOf(`/${main}`));
-  },
-  "webpack": async (out) => {
-    const compiler = webpack({
-      mode: "production",
-      context: project,
-      entry: { main: source("with-workers.js") },
-      output: { path: out, filename: "[name].js", publicPath: "/" },
-    })!;
-    await new Promise<void>((resolve, reject) =>
-      compiler.run((error, stats) => {
-        if (error !== null || stats!.hasErrors()) reject(error ?? new Error(stats!.toString()));
-        else resolve();
-      })
-    );
-  },
-  "esbuild": async (out) => {
+/** Vite and webpack, which know `new Worker(new URL(…))`. */
+const viteBuild = (program: string, plugins: PluginOption[] = []): Build => async (out) => {
+  await vite({
+    plugins,
+    root: project,
+    logLevel: "silent",
+    worker: { format: "es" },
+    build: {
+      outDir: out,
+      rollupOptions: { input: source(program) },
+      manifest: "files.json",
+    },
+  });
+  const { default: files } = await import(join(out, "files.json"), {
+    with: { type: "json" },
+  }) as {
+    default: Record<string, { file: string; isEntry?: boolean }>;
+  };
+  const main = Object.values(files).find(({ isEntry }) => isEntry)!.file;
+  writeFileSync(join(out, "index.html"), pageOf(`/${main}`));
+};
+const webpackBuild = (program: string): Build => async (out) => {
+  const compiler = webpack({
+    mode: "production",
+    context: project,
+    entry: { main: source(program) },
+    output: { path: out, filename: "[name].js", publicPath: "/" },
+  })!;
+  await new Promise<void>((resolve, reject) =>
+    compiler.run((error, stats) => {
+      if (error !== null || stats!.hasErrors()) reject(error ?? new Error(stats!.toString()));
+      else resolve();
+    })
+  );
+};
+const esbuildBuild =
+  (entries: () => Record<string, string>, plugins: Plugin[] = []): Build => async (out) => {
     await esbuild({
-      entryPoints: withUrl(),
+      plugins,
+      entryPoints: entries(),
       outdir: out,
       bundle: true,
       splitting: true,
@@ -88,13 +92,14 @@ const builds: Readonly<Record<string, Build>> = {
       conditions: ["browser"],
       absWorkingDir: project,
     });
-  },
-  "Rollup": async (out) => {
+  };
+const rollupBuild =
+  (entries: () => Record<string, string>, ...plugins: RollupPlugin[]): Build => async (out) => {
     const heddle = join(project, "node_modules/heddle/dist/browser");
     const bundle = await rollup({
-      input: withUrl(),
+      input: entries(),
       preserveEntrySignatures: "strict",
-      plugins: [{
+      plugins: [...plugins, {
         name: "resolve", // as @rollup/plugin-node-resolve with `browser: true`
         resolveId: (id) => {
           const [isHeddle, name] = /^heddle(?:\/(?:browser\/)?(.*))?$/.exec(id) ?? [];
@@ -103,7 +108,19 @@ const builds: Readonly<Record<string, Build>> = {
       }],
     });
     await bundle.write({ dir: out, format: "es" });
-  },
+  };
+
+const withPlugin = (): Record<string, string> => ({ main: source("with-plugin.js") });
+
+const builds: Readonly<Record<string, Build>> = {
+  "Vite": viteBuild("with-workers.js"),
+  "webpack": webpackBuild("with-workers.js"),
+  "esbuild": esbuildBuild(withUrl),
+  "Rollup": rollupBuild(withUrl),
+  "Vite, with the plugin": viteBuild("with-plugin.js", [rollupPlugin()]),
+  "webpack, with the query of the plugin": webpackBuild("with-plugin.js"),
+  "esbuild, with the plugin": esbuildBuild(withPlugin, [esbuildPlugin()]),
+  "Rollup, with the plugin": rollupBuild(withPlugin, rollupPlugin()),
 };
 
 describe.runIf(hasBrowser).each(Object.keys(builds))("%s", (tool) => {
@@ -158,6 +175,7 @@ test.runIf(hasBrowser)("heddle/core, whose features Vite leaves out or splits", 
 
 test.runIf(hasBrowser).each([
   ["with-workers.js", {}],
+  ["with-plugin.js", {}],
   ["with-url.js", { optimizeDeps: { exclude: ["heddle"] } }],
 ])("Vite's server, while developing: %s", async (program, options) => {
   writeFileSync(join(project, "index.html"), pageOf(`/src/${program}`));

@@ -17,12 +17,15 @@ const tools: Readonly<Record<string, string>> = {
   "esbuild": "Node 26",
   "rollup": "Node 26",
   "vite-ssr": "Node 26",
+  "webpack": "Node 26",
   "bun": "Bun",
 };
+/** Tools that `heddle/bundler` has a plugin for. */
+const withPlugin = ["esbuild", "rollup", "vite-ssr"];
 const expected = "36 HEDDLE!";
 
 const project = useProject(({ folder }) => {
-  for (const name of ["esbuild", "rollup", "vite"]) link(name, folder);
+  for (const name of ["esbuild", "rollup", "vite", "webpack"]) link(name, folder);
   copy(join(root, "examples/bundlers"), join(folder, "bundlers"));
 });
 
@@ -37,13 +40,16 @@ async function build(tool: string, target: string, ...flags: readonly string[]):
   renameSync(out, target);
 }
 
-describe.each(Object.keys(tools))("%s", (tool) => {
+describe.each([
+  ...Object.keys(tools).map((tool) => [tool]),
+  ...withPlugin.map((tool) => [tool, "--plugin"]),
+])("%s %s", (tool = "", ...flags) => {
   const readers = tool === "bun" ? ["Bun"] : Object.keys(runtimes);
 
   test("heddle in the bundle", async () => {
     await inFolder(async (folder) => {
       const target = join(folder, "elsewhere");
-      await build(tool, target);
+      await build(tool, target, ...flags);
       for (const name of readers) {
         expect([name, await run([...runtimes[name]!, "main.mjs"], target)])
           .toEqual([name, expected]);
@@ -54,7 +60,7 @@ describe.each(Object.keys(tools))("%s", (tool) => {
   test("heddle outside the bundle", async () => {
     await inFolder(async (folder) => {
       const target = join(folder, "elsewhere");
-      await build(tool, target, "--external");
+      await build(tool, target, "--external", ...flags);
       unpack(project.tarball, target);
       for (const name of readers) {
         expect([name, await run([...runtimes[name]!, "main.mjs"], target)])

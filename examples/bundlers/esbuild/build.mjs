@@ -1,15 +1,18 @@
-/** node build.mjs OUT [--external] */
+/** node build.mjs OUT [--external] [--plugin] */
 import { build } from "esbuild";
+import { esbuildPlugin } from "heddle/bundler";
 
-const [outdir, isExternal] = process.argv.slice(2);
+const [outdir, ...flags] = process.argv.slice(2);
 
 await build({
-  entryPoints: ["../program/main.mjs", "../program/tasks.mjs"],
+  ...(flags.includes("--plugin")
+    ? { entryPoints: { main: "../program/with-plugin.mjs" }, plugins: [esbuildPlugin()] }
+    : { entryPoints: ["../program/main.mjs", "../program/tasks.mjs"] }),
   bundle: true,
   minify: true,
   platform: "node",
   format: "esm",
   outdir,
   outExtension: { ".js": ".mjs" },
-  external: isExternal ? ["heddle"] : [],
+  external: flags.includes("--external") ? ["heddle"] : [],
 });

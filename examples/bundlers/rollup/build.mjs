@@ -1,8 +1,11 @@
-/** node build.mjs OUT [--external] */
+/** node build.mjs OUT [--external] [--plugin] */
+import { rollupPlugin } from "heddle/bundler";
 import { rollup } from "rollup";
 import { fileURLToPath } from "node:url";
 
-const [dir, isExternal] = process.argv.slice(2);
+const [dir, ...flags] = process.argv.slice(2);
+const isExternal = flags.includes("--external");
+const hasPlugin = flags.includes("--plugin");
 
 /** What @rollup/plugin-node-resolve does, for one package. */
 const findHeddle = {
@@ -11,8 +14,15 @@ const findHeddle = {
 };
 
 const bundle = await rollup({
-  input: { main: "../program/main.mjs", tasks: "../program/tasks.mjs" },
+  input: hasPlugin
+    ? { main: "../program/with-plugin.mjs" }
+    : { main: "../program/main.mjs", tasks: "../program/tasks.mjs" },
   external: isExternal ? [/^(node:|heddle)/] : [/^node:/],
-  plugins: isExternal ? [] : [findHeddle],
+  plugins: [hasPlugin && rollupPlugin(), !isExternal && findHeddle],
 });
-await bundle.write({ dir, format: "es", entryFileNames: "[name].mjs" });
+await bundle.write({
+  dir,
+  format: "es",
+  entryFileNames: "[name].mjs",
+  chunkFileNames: "[name]-[hash].mjs", // also of modules of tasks that the plugin finds
+});
