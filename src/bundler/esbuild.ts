@@ -32,7 +32,24 @@ const OPTIONS = {
   logLevel: "silent",
 };
 
-/** Builds the modules of tasks that a program names by `new URL("./tasks.ts?pool", import.meta.url)`. */
+/**
+ * Builds the modules of tasks that a program names by `new URL("./tasks.ts?pool", import.meta.url)`.
+ *
+ * @example
+ * ```ts
+ * import { build } from "esbuild";
+ * import { esbuildPlugin } from "heddle/bundler";
+ *
+ * await build({
+ *   entryPoints: ["main.ts"],
+ *   outdir: "dist",
+ *   bundle: true,
+ *   platform: "node",
+ *   format: "esm",
+ *   plugins: [esbuildPlugin()],
+ * });
+ * ```
+ */
 export function esbuildPlugin(): EsbuildPlugin {
   return pluginOf({ chain: [], read: new Set(), outputs: new Map() });
 }

@@ -4,12 +4,21 @@ import { baseOf } from "../runtimes/node-api/bundling.ts";
 import { notFound, replaceReferences } from "./references.ts";
 import type { RollupPlugin } from "./types.ts";
 
-/** Builds the modules of tasks that a program names by `new URL("./tasks.ts?pool", import.meta.url)`. */
+/**
+ * Builds the modules of tasks that a program names by `new URL("./tasks.ts?pool", import.meta.url)`. For Rollup, Rolldown and Vite.
+ *
+ * @example
+ * ```ts
+ * import { rollupPlugin } from "heddle/bundler";
+ *
+ * export default { input: "main.js", plugins: [rollupPlugin()] };
+ * ```
+ */
 export function rollupPlugin(): RollupPlugin {
   const files = new Set<string | null>();
   return {
     name: "heddle",
-    apply: "build", // Vite's server runs the sources, where the URLs are right.
+    apply: "build",
     async transform(source, id, options) {
       if (options?.ssr === false) return undefined; // Vite builds the workers of pages itself.
       const code = await replaceReferences(source, async (specifier, at) => {

@@ -44,7 +44,9 @@ export interface PluginBuild {
 
 /** A plugin of esbuild. */
 export interface EsbuildPlugin {
+  /** "heddle". */
   readonly name: string;
+  /** Called by esbuild. */
   setup(build: PluginBuild): void;
 }
 
@@ -60,13 +62,17 @@ interface PluginContext {
 
 /** A plugin of Rollup, Rolldown or Vite. */
 export interface RollupPlugin {
+  /** "heddle". */
   readonly name: string;
+  /** For Vite, whose server runs the sources, where the URLs are right. */
   readonly apply: "build";
+  /** Called by the bundler: emits the modules of tasks that a source names. */
   transform(
     this: PluginContext,
     code: string,
     id: string,
     options?: { readonly ssr?: boolean | undefined },
   ): Promise<{ code: string; map: null } | undefined>;
+  /** Called by the bundler: the URL of an emitted module. */
   readonly resolveFileUrl: { readonly order: "pre"; handler(file: FileUrl): string | null };
 }
