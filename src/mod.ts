@@ -65,6 +65,13 @@ export {
   type SignalName,
   type SignalOptions,
 } from "./api/pool/shutdown-on-signals.ts";
+export {
+  type CallKey,
+  dedupe,
+  type Deduped,
+  type DedupeOptions,
+  type ResultCache,
+} from "./api/calls/dedupe.ts";
 export { callback } from "./features/calls/requests/callback-of-host.ts";
 export { type Listener, listener } from "./features/calls/requests/listener-of-host.ts";
 export type { HostOptions } from "./features/calls/requests/host/host-options.ts";

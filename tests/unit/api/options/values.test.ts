@@ -9,6 +9,7 @@ import { checkBroadcastOptions } from "../../../../src/features/calls/keys/broad
 import { checkCallOptions, settingsOf } from "../../../../src/api/options/call-options.ts";
 import { checkShutdown, resolveOptions } from "../../../../src/api/options/options.ts";
 import type { PoolOptions } from "../../../../src/api/options/pool-options.ts";
+import { dedupe, type DedupeOptions } from "../../../../src/api/calls/dedupe.ts";
 import { checkScopeOptions } from "../../../../src/features/calls/scopes/scope-options.ts";
 import {
   threadBudget,
@@ -52,6 +53,7 @@ const CHECKS: Readonly<Record<string, readonly ((options: object) => unknown)[]>
     (options) => mapping.reduce(f, [], options),
   ],
   ShutdownOptions: [(options) => checkShutdown(options, 5000)],
+  DedupeOptions: [(options) => dedupe(() => Promise.resolve(), options as DedupeOptions)],
   ProfileOptions: [(options) => profiling.profile(1, options)],
   ScopeOptions: [
     (options) => checkScopeOptions(options, true, undefined),
