@@ -34,8 +34,14 @@ import {
   oneWorker,
   withVariant,
 } from "../runner/one-worker.ts";
-import type { Scenarios } from "../runner/scenario.ts";
+import type { Contender, Scenarios } from "../runner/scenario.ts";
 import { COLD_KINDS, QUICK_KINDS } from "../scenarios/cold-cases.ts";
+import {
+  EVERYDAY_CASES,
+  type EverydayCase,
+  NO_WORKER,
+  WORKER_MEMORY,
+} from "../scenarios/everyday-cases.ts";
 import { ADAPTER } from "../scenarios/hot-cases.ts";
 import { ALONE, BESIDE_LONG, LAST_MICRO, LONG_TASK } from "../scenarios/mixed-cases.ts";
 import { SWEPT_WORKERS, workersOf } from "../scenarios/pools-in-turn.ts";
@@ -49,6 +55,10 @@ const BY_CALLS = ["case", "contender", "calls at once"];
 
 const isOfKnitting = ({ contender }: Measurement): boolean => contender.startsWith(KNITTING);
 const isRate = ({ case: name }: Row): boolean => name.includes(POISSON);
+
+const everydayContenders = (name: EverydayCase): readonly Contender[] =>
+  ["heddle", BARE_WORKER, "Piscina", ...(name === WORKER_MEMORY ? [] : [NO_WORKER])]
+    .map((contender) => withVariant(byName(contender), name));
 
 export const WAITING: Scenarios = {
   "lateness": {
@@ -101,6 +111,26 @@ export const WAITING: Scenarios = {
       ],
       note:
         "Each once in a fresh process. First answer: from just before the worker is created. Many calls: 20 at once.",
+    },
+  },
+  "everyday": {
+    about:
+      "a fresh process each: a task of 2 ms, memory of an idle worker, a command over 500 files",
+    rounds: [2, 15],
+    isPooled: true,
+    pairedWith: () => BARE_WORKER,
+    contenders: () => EVERYDAY_CASES.flatMap((name) => everydayContenders(name)),
+    derived: [],
+    on: ["node"],
+    table: {
+      keys: ["", "contender"],
+      columns: [
+        ...withUnits("p50", "mean", "p99", "min"),
+        optional("processes", "samples"),
+        pairedTo(BARE_WORKER),
+      ],
+      note:
+        "Each once in a fresh process, with one worker, and with two for the command. Memory: what each of 16 adds.",
     },
   },
   "sporadic": {
