@@ -124,17 +124,11 @@ function chartsOf(results: string): ChartSpec[] {
   return specs;
 }
 
-/** Charts that the README shows, which picks the look by the reader's screen. */
-const IN_README = new Set(["overview-node"]);
-
 /** Writes every chart there are results for; both folders end with a slash. Returns the files written. */
 export function renderGraphs(results: string, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const specs = chartsOf(results);
-  const files = specs.flatMap((spec) =>
-    [LIGHT, ...(IN_README.has(spec.name) ? OTHER_LOOKS : [])]
-      .map((look) => writePng(folder, spec, look))
-  );
+  const files = specs.map((spec) => writePng(folder, spec, LIGHT));
   if (specs.length > 0) {
     const page = `${folder}index.html`;
     writeFileSync(page, renderPage(specs));

@@ -1,5 +1,5 @@
 /**
- * Sentences of the README, the docs and the captions that say what was measured, and the results that they cite.
+ * Sentences of the docs and the captions that say what was measured, and the results that they cite.
  * `claims.test.ts` finds each in its file and compares it with `results/`, so that a new run cannot leave them behind.
  */
 import type { PairedRatio } from "../harness/schema.ts";
@@ -49,7 +49,7 @@ function spread(values: readonly number[]): string {
 
 const claim = (file: string, text: string, holds = true): Claim => ({ file, text, holds });
 
-const README = "README.md";
+const COMPARISON = "docs/comparison.md";
 const MIGRATING = "docs/migrating.md";
 const LOSSES = "docs/benchmarks/cold-and-sporadic.md";
 const CAPTION = "caption";
@@ -70,7 +70,7 @@ function sharedClaims(): Claim[] {
   const native = ["Go", "Rust std", "crossbeam-channel", "tokio mpsc"];
   const natives = us(CHANNEL, NUMBER_BYTES, ...native);
   return [
-    `On two cores \`get\` of a number takes ${get} µs where a hot call takes ${call} µs, and an object of 200 B ${getObject} µs where a call takes ${callObject} µs.`,
+    `On two cores \`get\` of a number takes ${get} µs where a call, in turn with it, takes ${call} µs, and an object of 200 B ${getObject} µs where a call takes ${callObject} µs.`,
     `A channel takes ${channel} µs for a number from worker to worker, a mutex ${alone} µs without and ${both} µs with another worker that wants it.`,
     `Go and Rust, whose threads share their heap, take ${natives} µs for a channel`,
   ].map((text) => claim("docs/shared.md", text));
@@ -95,7 +95,7 @@ function hotClaims(): Claim[] {
     HOT_SIZES.flatMap((size) => pairedOf(scenario, contenders, size)).every(({ high }) => high < 1);
   return [
     claim(
-      README,
+      COMPARISON,
       `An object of 200 B there and back takes ${heddle} µs, by a bare worker ${bare} µs, by Piscina ${piscina} µs.`,
     ),
     claim(
@@ -197,10 +197,10 @@ function coldClaims(): Claim[] {
       `the first answer takes ${first} times as long as from Piscina, the second call ${second} times and the first 2,000 calls ${many} times`,
     ),
     claim(
-      README,
+      COMPARISON,
       `the first result takes ${starts} times as long as with a bare worker, the import included`,
     ),
-    claim(README, `${spread(more)} MiB more for each process`),
+    claim(COMPARISON, `${spread(more)} MiB more for each process`),
     claim(
       CAPTION,
       "at the start of a program a bare worker is faster",
@@ -249,11 +249,11 @@ function sporadicClaims(): Claim[] {
   const hot = HOT_SIZES.flatMap((size) => pairedOf("hot", ["heddle"], size));
   return [
     claim(
-      README,
+      COMPARISON,
       `with pauses between calls each takes ${heddle} times as long as by a bare worker, and by Piscina ${piscina} times`,
     ),
     claim(
-      README,
+      COMPARISON,
       `a call with pauses takes ${cpu} times the processor time of a bare worker's, by Piscina ${piscinaCpu} times`,
     ),
     claim(

@@ -41,6 +41,6 @@ test("a chart gets the sentence of graphs/meanings.ts, once", () => {
   const written = withMeanings(`a\n\n${chart}\n\nb`);
   expect(written).toMatch(/^a\n\n!\[One\]\(\S+\)\n\n_One message [^_]+_\n\nb$/);
   expect(withMeanings(written)).toBe(written);
-  expect(withMeanings(readDocument("README.md"))).toBe(readDocument("README.md"));
+  expect(withMeanings(readDocument("docs/comparison.md"))).toBe(readDocument("docs/comparison.md"));
   expect(() => withMeanings("![](graphs/unknown.png)")).toThrow(/unknown/);
 });

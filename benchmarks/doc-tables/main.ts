@@ -13,6 +13,7 @@ import { NATS_TABLES } from "./nats-page.ts";
 import { OVERVIEW_TABLES } from "./overview.ts";
 import { PROGRAM_TABLES } from "./programs-page.ts";
 import { runtimeTables } from "./runtime-page.ts";
+import { README_TABLES } from "./readme.ts";
 import { SHARED_TABLES } from "./shared-page.ts";
 import { RUNTIMES, type Tables } from "./page.ts";
 import { STREAM_TABLES } from "./streams-page.ts";
@@ -23,6 +24,7 @@ const root = new URL("../../", import.meta.url);
 
 /** By file, by name of the table. */
 export const TABLES: Readonly<Record<string, Tables>> = {
+  "README.md": README_TABLES,
   "docs/index.md": HOME_TABLES,
   "docs/when-workers-pay.md": COST_TABLES,
   "docs/waiting.md": WAITING_TABLES,
@@ -69,7 +71,7 @@ export const withMeanings = (document: string): string =>
   );
 
 /** Pages with charts. */
-const CHART_PAGES = ["README.md", ...Object.keys(TABLES)];
+const CHART_PAGES = ["docs/comparison.md", ...Object.keys(TABLES)];
 
 if (import.meta.main) {
   for (const [file, tables] of Object.entries(TABLES)) {

@@ -73,6 +73,7 @@ const SECTIONS: readonly Section[] = [
     entries: [
       page("Quick start", "quick-start.md"),
       page("When workers pay", "when-workers-pay.md"),
+      page("Comparison", "comparison.md"),
       { text: "Examples", file: "examples/README.md" },
       page("FAQ", "faq.md"),
     ],

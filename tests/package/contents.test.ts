@@ -73,7 +73,9 @@ test("links and images of the README work on the pages of registries", () => {
       : url.startsWith(`${raw}/main/`)
       ? url.slice(`${raw}/main/`.length)
       : undefined;
+    const [, workflow] = /\/actions\/workflows\/([\w-]+\.yml)(?:\/badge\.svg)?$/.exec(url) ?? [];
     if (path !== undefined) expect(read(path.replace(/#.*/, "")).length).toBeGreaterThan(0);
+    else if (workflow !== undefined) expect(read(`.github/workflows/${workflow}`)).toContain("on:");
     else expect(url.startsWith(home)).toBe(false);
   }
 });
