@@ -72,10 +72,19 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return similar === undefined ? "." : `; did you mean "${similar}"?`;
 }
 
-/** Throws if `given` has keys other than `known`. */
-export function checkKeys(owner: string, given: object, known: readonly string[]): void {
+/** Throws if `given` has keys other than `known`. `elsewhere` says of such a key where it belongs, if anywhere. */
+export function checkKeys(
+  owner: string,
+  given: object,
+  known: readonly string[],
+  elsewhere?: (key: string) => string | undefined,
+): void {
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
+  const place = elsewhere?.(unknown);
+  if (place !== undefined) {
+    throw new InvalidArgumentError(`${owner} has no option ${show(unknown)}, ${place}.`);
+  }
   throw new InvalidArgumentError(
     `${owner} has no option ${show(unknown)}${didYouMean(unknown, known)} It takes: ${
       known.join(", ")

@@ -24,6 +24,25 @@ export function withStackAbove<Reason>(error: Reason, callee: Callee): Reason {
   return error;
 }
 
+/** A place in a program: the frames above a call. */
+export interface Place {
+  readonly stack?: unknown;
+}
+
+/** The place where the running function `callee` was called. */
+export function placeAbove(callee: Callee): Place {
+  const place: Place = {};
+  captureStackTrace(place, callee);
+  return place;
+}
+
+/** `error` with the frames of `place`, unless that has none. */
+export function withPlace<Reason extends Error>(error: Reason, place: Place): Reason {
+  const frames = framesOf(place);
+  if (frames !== "") Reflect.set(error, "stack", `${error.name}: ${error.message}\n${frames}`);
+  return error;
+}
+
 /** `f`, but the stacks of errors that it throws begin with its caller. */
 export function atCaller<F extends (...args: never[]) => unknown>(f: F): F {
   return takingAll((args) => f(...args as never[])) as unknown as F;

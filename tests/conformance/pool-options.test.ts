@@ -45,6 +45,23 @@ describe("arguments of createPool", () => {
     }
   });
 
+  test("mistakes say the cure: the tasks as options, and options of workers and calls in the wrong place", () => {
+    const create = createPool as (...args: unknown[]) => unknown;
+    const mistakes: readonly (readonly [unknown, string])[] = [
+      ["./tasks.ts", "its result takes the module of tasks: createPool()(url)."],
+      [url, "its result takes the module of tasks: createPool()(url)."],
+      [{ identity }, "and its result takes the tasks: createPool()({ identity })."],
+      [{ data: 1 }, "which is one of workers: createPool({ worker: { data } })."],
+      [{ setup: "./x" }, "which is one of workers: createPool({ worker: { setup } })."],
+      [{ worker: { threads: 1 } }, "which is one of the pool: createPool({ threads })."],
+      [
+        { timeoutMs: 5 },
+        "which is one of calls: pool.call.f.with({ timeoutMs }), or task({ timeoutMs, f }).",
+      ],
+    ];
+    for (const [options, cure] of mistakes) expect(() => create(options)).toThrow(cure);
+  });
+
   test("signal: null means no signal", async () => {
     const { call } = testPool();
     expect(await call.echo.with({ signal: null })(1)).toBe(1);

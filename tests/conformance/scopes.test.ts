@@ -216,7 +216,10 @@ describe("an error of a call", () => {
     );
     expect(error).toMatchObject({ code: "HEDDLE_DATA_CLONE" });
     const scope = pool.scope();
-    expect(() => Reflect.get(scope.call, "nameless")).toThrow(UnknownTaskError);
+    const unknown = Reflect.get(scope.call, "nameless") as () => Promise<unknown>;
+    await expect(scope.settled([unknown()])).resolves.toMatchObject([
+      { reason: expect.any(UnknownTaskError) as unknown },
+    ]);
     expect(Object.keys(scope.call)).toEqual(Object.keys(pool.call));
     expect("echo" in scope.call).toBe(true);
     expect(() => scope.call.echo.with({ timeoutMs: -1 })).toThrow(InvalidArgumentError);

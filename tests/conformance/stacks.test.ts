@@ -7,6 +7,11 @@ const module = new URL("../fixtures/module-tasks.ts", import.meta.url);
 
 const wrong = (value: unknown): never => value as never;
 
+const modulePool = () => closedAfterTest(createPool({ threads: 1 })(module));
+
+/** Functions by any name. */
+const named = (table: object): Readonly<Record<string, () => unknown>> => table as never;
+
 /** The first line of the stack that is a frame. */
 function firstFrame(error: unknown): string {
   expect(error).toBeInstanceOf(HeddleError);
@@ -27,12 +32,7 @@ const mistakes: Readonly<Record<string, () => unknown>> = {
   "wrong options of a call": () => [testPool().call.add.with({ runTimeoutMs: -1 })],
   "wrong options of a broadcast": () => [testPool().broadcast.add.with(wrong({ timeout: "x" }))],
   "wrong options of an early call": () => {
-    const pool = closedAfterTest(createPool({ threads: 1 })(module));
-    return [pool.call["f"]!.with({ runTimeoutMs: -1 })];
-  },
-  "a call of an unknown task": () => {
-    const pool = closedAfterTest(createPool({ threads: 1 })({ f: task({ f: () => 1 }) }));
-    return [(pool.call as Record<string, unknown>)["unknown"]];
+    return [modulePool().call["f"]!.with({ runTimeoutMs: -1 })];
   },
 };
 
@@ -53,8 +53,17 @@ test.each([
     () => testPool({ maxPayloadBytes: 2 ** 20 }).call.echo(new Uint8Array(2 ** 21)),
   ],
   ["an argument of an early call", () => {
-    const pool = closedAfterTest(createPool({ threads: 1 })(module));
-    return pool.call["f"]!(wrong(() => {}));
+    return modulePool().call["f"]!(wrong(() => {}));
+  }],
+  ["a call of an unknown task", () => named(testPool().call)["unknown"]!()],
+  ["a broadcast of an unknown task", () => named(testPool().broadcast)["unknown"]!()],
+  ["a blocking call of an unknown task", () => named(testPool().sync)["unknown"]!()],
+  ["an early call of an unknown task", () => modulePool().call["unknown"]!()],
+  ["an early broadcast of an unknown task", () => named(modulePool().broadcast)["unknown"]!()],
+  ["a later call of an unknown task", async () => {
+    const pool = modulePool();
+    await pool.ready;
+    return await pool.call["unknown"]!();
   }],
 ])("of a rejection: %s", async (_, call) => {
   const made = async (): Promise<unknown> => await call();

@@ -106,3 +106,12 @@ describe.runIf(capabilities.seesMarks)("what is marked", () => {
     expect(error.cause).toBeUndefined();
   });
 });
+
+test("a signal among the arguments that cannot be cloned: the error says where it belongs", async () => {
+  const { signal } = new AbortController();
+  const hint = "pool.call.f.with({ signal })(…)";
+  for (const value of [signal, { signal }]) {
+    if (isRefusedByClone(value)) await expect(pool.call.echo(value)).rejects.toThrow(hint);
+    else expect(await pool.call.echo(value)).toEqual(structuredClone(value));
+  }
+});

@@ -1,6 +1,6 @@
 /**
- * `pool.call`: the tasks of a pool as functions, by name. Access to an unknown name throws UnknownTaskError; in a module
- * pool, whose tasks the host may not know yet, the call rejects with it.
+ * `pool.call`: the tasks of a pool as functions, by name. A name that no task has is a function whose calls reject with
+ * UnknownTaskError: the host may not know the tasks of a module yet.
  */
 import { Error, Map, Promise, Proxy, Set } from "../../builtins.ts";
 import {
@@ -14,7 +14,13 @@ import {
 import { didYouMean } from "../../option-checks.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
-import { atCaller, withStackAbove } from "../../realm/caller-stack.ts";
+import {
+  atCaller,
+  type Place,
+  placeAbove,
+  withPlace,
+  withStackAbove,
+} from "../../realm/caller-stack.ts";
 import {
   type CallSettings,
   createSettings,
@@ -61,11 +67,17 @@ export interface CallTarget {
   readonly pool: object;
 }
 
-/** Creates a table without entries. `onUnknown` gives the value of every name that is not in it. */
-export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<Record<string, T>> {
+/**
+ * Creates a table without entries. `onUnknown` gives the value of every name that is not in it; `where` tells where that is
+ * being read.
+ */
+export function createTable<T>(
+  onUnknown: (name: string, where: () => Place) => unknown,
+): Readonly<Record<string, T>> {
   const get = (_target: object, key: string | symbol): unknown => {
     try {
-      return typeof key === "symbol" || PROBED.has(key) ? undefined : onUnknown(key);
+      if (typeof key === "symbol" || PROBED.has(key)) return undefined;
+      return onUnknown(key, () => placeAbove(get));
     } catch (error) {
       throw withStackAbove(error, get);
     }
@@ -75,19 +87,24 @@ export function createTable<T>(onUnknown: (name: string) => unknown): Readonly<R
   >;
 }
 
-export function unknownTask(name: string, known: readonly string[]): UnknownTaskError {
+/** `place`: where the name was read. */
+export function unknownTask(
+  name: string,
+  { sources }: Pick<PoolSpec, "sources">,
+  place?: Place,
+): UnknownTaskError {
+  const known = sources.map((source) => source.name);
   const isLikeClass = /^[A-Z]/.test(name) && known.length > 0;
   const hint = isLikeClass ? " (classes are no tasks)" : "";
-  return new UnknownTaskError(name, known, `${hint}${didYouMean(name, known)}`);
+  const error = new UnknownTaskError(name, known, `${hint}${didYouMean(name, known)}`);
+  return place === undefined ? error : withPlace(error, place);
 }
 
-/** Creates `pool.call`. Its own properties are the tasks; reading any other name throws. */
+/** Creates `pool.call`. Its own properties are the tasks. */
 export function createCallProxy(spec: PoolSpec, target: CallTarget): CallProxy {
-  const table = createTable<CallWith>((name) => {
-    throw unknownTask(name, spec.sources.map((source) => source.name));
-  });
-  defineCalls(table, spec, target, new Map());
-  return table;
+  const { calls, learn } = createCalls(spec, target);
+  learn();
+  return calls;
 }
 
 /** The calls of a module pool. */
@@ -97,29 +114,35 @@ export interface ModuleCalls {
   readonly onKnown: () => void;
 }
 
-/** A name that the module turns out not to have is a function whose calls reject. */
 export function createModuleCalls(spec: PoolSpec, target: CallTarget): ModuleCalls {
-  const early = new Map<string, TaskCalls>();
-  let isKnown = false;
-  const refuse = (calls: TaskCalls): void => {
-    calls.task = unknownTask(calls.name, spec.sources.map((source) => source.name));
-  };
-  const calls = createTable<CallWith>((name) => {
-    let made = early.get(name);
-    if (made !== undefined) return made.call;
-    made = new TaskCalls(spec, target, name);
-    if (isKnown) refuse(made);
-    else early.set(name, made);
-    return made.call;
-  });
+  const { calls, learn } = createCalls(spec, target);
   const onKnown = (): void => {
-    isKnown = true;
-    defineCalls(calls, spec, target, early);
-    for (const made of early.values()) refuse(made);
-    early.clear();
+    learn();
     target.dispatcher.onTasksKnown();
   };
   return { calls, onKnown };
+}
+
+/** A table of calls, and what makes the tasks known to it. */
+function createCalls(spec: PoolSpec, target: CallTarget): { calls: CallProxy; learn: () => void } {
+  const early = new Map<string, TaskCalls>();
+  let isKnown = false;
+  const calls = createTable<CallWith>((name, where) => {
+    let made = early.get(name);
+    if (made !== undefined) return made.call;
+    made = new TaskCalls(spec, target, name);
+    made.place = where();
+    if (isKnown) made.refuse();
+    else early.set(name, made);
+    return made.call;
+  });
+  const learn = (): void => {
+    isKnown = true;
+    defineCalls(calls, spec, target, early);
+    for (const made of early.values()) made.refuse();
+    early.clear();
+  };
+  return { calls, learn };
 }
 
 /** Adds the known tasks to a table. `early`: what was made before. */
@@ -144,6 +167,8 @@ class TaskCalls {
   /** The same if calls without options go by `submitPlain`. */
   #plain = UNKNOWN_TASK;
   readonly name: string;
+  /** Where the name was read first, if the task was not known there. */
+  place: Place | undefined;
   readonly #spec: PoolSpec;
   readonly #target: CallTarget;
   /** The function without options. */
@@ -156,8 +181,15 @@ class TaskCalls {
     this.call = this.#callWith(NO_OPTIONS);
   }
 
+  /** There is no such task: the calls reject. */
+  refuse(): void {
+    this.task = unknownTask(this.name, this.#spec, this.place);
+    this.place = undefined; // it references what is on its stack
+  }
+
   learn(task: number): void {
     this.task = task;
+    this.place = undefined;
     const { tasks, signatures, options } = this.#spec;
     const { settings, isStream, check } = tasks[task]!;
     const isShort = options.capture === undefined && options.createInliner === undefined &&

@@ -18,7 +18,7 @@ import { checkCapacity } from "../../ring/spsc-ring.ts";
 import { callOptions } from "./call-options.ts";
 import type { OptionFeature } from "./feature.ts";
 import { isRelative } from "./module-url.ts";
-import { checkWorkerOptions, DEFAULT_WORKER } from "./worker-options.ts";
+import { checkWorkerOptions, DEFAULT_WORKER, WORKER_OPTIONS } from "./worker-options.ts";
 import type { PoolOptions, ShutdownOptions } from "./pool-options.ts";
 import type {
   Check,
@@ -64,7 +64,7 @@ const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
   maxConcurrency: (value, to) =>
     to.maxConcurrency = checkInteger("maxConcurrency", value, 1, 2 ** 20),
   spinMs: (value, to) => to.spinMs = checkSpin(value),
-  worker: checkWorkerOptions,
+  worker: (value, to, given, runtime) => checkWorkerOptions(value, to, given, runtime, poolOptions),
   startTimeoutMs: (value, to) => to.startTimeoutMs = checkMs("startTimeoutMs", value),
   teardownTimeoutMs: (value, to) => to.teardownTimeoutMs = checkMs("teardownTimeoutMs", value, 0),
   keepAlive: (value, to) => to.keepAlive = checkBoolean("keepAlive", value),
@@ -85,20 +85,19 @@ export function useOptions(feature: OptionFeature): void {
 /** Checks `options` and fills in the defaults. What is not given runs no check. Throws InvalidArgumentError. */
 export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): ResolvedOptions {
   if (!isRecord(options)) {
+    const isModule = typeof options === "string" || (options as unknown) instanceof BuiltinURL;
+    const cure = isModule ? "; its result takes the module of tasks: createPool()(url)" : "";
     throw new InvalidArgumentError(
-      `createPool() takes an object of options, got ${show(options)}.`,
+      `createPool() takes an object of options, got ${show(options)}${cure}.`,
     );
   }
   const given: Given = ownOf(options);
-  for (const name in given) {
-    if (Object.hasOwn(poolOptions, name)) continue;
-    if (!Object.hasOwn(callOptions, name)) {
-      checkKeys("createPool()", given, Object.keys(poolOptions));
-    }
-    throw new InvalidArgumentError(
-      `createPool() has no option "${name}", which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f }).`,
-    );
-  }
+  checkKeys(
+    "createPool()",
+    given,
+    Object.keys(poolOptions),
+    (name) => elsewhere(given, name),
+  );
   const threads = Math.max(1, runtime.cores - 1);
   const to = {
     __proto__: null, // what an extended Object.prototype has is no option
@@ -114,6 +113,18 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
     if (given[name as keyof Given] === undefined) resolve(to, runtime, given);
   }
   return to;
+}
+
+/** Where an option belongs that pools do not have. */
+function elsewhere(given: Given, name: string): string | undefined {
+  if (Object.hasOwn(callOptions, name)) {
+    return `which is one of calls: pool.call.f.with({ ${name} }), or task({ ${name}, f })`;
+  }
+  if (WORKER_OPTIONS.includes(name)) {
+    return `which is one of workers: createPool({ worker: { ${name} } })`;
+  }
+  const isTask = typeof given[name as keyof Given] === "function";
+  return isTask ? `and its result takes the tasks: createPool()({ ${name} })` : undefined;
 }
 
 /** The option is for modules that the stack does not show, so nothing tells what it would be relative to. */

@@ -7,7 +7,14 @@ import type { ThreadOptions } from "../../runtimes/runtime.ts";
 import type { WorkerOptions } from "./pool-options.ts";
 import type { Check, ResolvedWorkerOptions } from "./resolved-options.ts";
 
-const KEYS: readonly string[] = ["setup", "data", "env", "argv", "execArgv", "name"];
+export const WORKER_OPTIONS: readonly string[] = [
+  "setup",
+  "data",
+  "env",
+  "argv",
+  "execArgv",
+  "name",
+];
 
 /** What the option stands for that is not given. */
 export const DEFAULT_WORKER: ResolvedWorkerOptions = {
@@ -19,11 +26,21 @@ export const DEFAULT_WORKER: ResolvedWorkerOptions = {
 /** Key of the thread's own `workerData`, which `heddle/piscina` sets: modules that `execArgv` preloads read it before any code of ours. */
 export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
 
-/** Checks the option. Throws InvalidArgumentError. */
-export const checkWorkerOptions: Check = (given, to, { workers }, runtime) => {
+/** Checks the option. Throws InvalidArgumentError. `ofPools`: the options beside it. */
+export const checkWorkerOptions = (
+  ...[given, to, { workers }, runtime, ofPools]: [...Parameters<Check>, ofPools: object]
+): void => {
   if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
   const options: { readonly [THREAD_DATA]?: unknown } = given;
-  checkKeys("worker of createPool()", options, KEYS);
+  checkKeys(
+    "worker of createPool()",
+    options,
+    WORKER_OPTIONS,
+    (name) =>
+      Object.hasOwn(ofPools, name)
+        ? `which is one of the pool: createPool({ ${name} })`
+        : undefined,
+  );
   const { setup, data, env, argv, execArgv, name = DEFAULT_WORKER.name } = ownOf<WorkerOptions>(
     options,
   );

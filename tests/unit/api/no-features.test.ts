@@ -28,7 +28,7 @@ test.each([
   ["host", { functions: {} }],
   ["minThreads", 1],
   ["permission", "off"],
-  ["mapError", () => 0],
+  ["inliner", true],
 ])("has no option %s", (name, value) => {
   expect(() => createPool({ [name]: value } as PoolOptions)).toThrow(
     `createPool() has no option "${name}". It takes: threads, ringBytes, `,

@@ -37,16 +37,14 @@ export function createBroadcastProxy(
   const made = new Map<string, BroadcastWith>();
   const { isPromise } = spec.runtime;
   const names = (): string[] => spec.sources.map(({ name }) => name);
-  return createTable<BroadcastWith>((name) => {
-    if (isKnown() && spec.taskModule === undefined && !names().includes(name)) {
-      throw unknownTask(name, names());
-    }
+  return createTable<BroadcastWith>((name, where) => {
     let found = made.get(name);
     if (found === undefined) {
+      const place = names().includes(name) ? undefined : where();
       const at = (given: GivenSettings, isSticky: boolean): BroadcastWith => {
         const find: FindTask = () => {
           const task = names().indexOf(name);
-          if (task < 0) return unknownTask(name, names());
+          if (task < 0) return unknownTask(name, spec, place);
           return findKnown(spec, task, given);
         };
         // The tasks of a module pool have no check on the host.

@@ -30,7 +30,7 @@ function scopedTable<Call extends object>(
   const get = (_target: object, name: string | symbol): Call | undefined => {
     const known = made.get(name);
     if (known !== undefined) return known;
-    const call = calls[name as string]; // throws for a name that no task has
+    const call = calls[name as string];
     if (call === undefined) return undefined;
     const own = make(call);
     made.set(name, own);

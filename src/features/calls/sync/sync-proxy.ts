@@ -50,11 +50,9 @@ type Outcome = { readonly value: unknown } | { readonly reason: unknown };
 
 export function createSyncProxy(spec: PoolSpec, target: SyncTarget): SyncProxy {
   const made = Object.create(null) as Record<string, SyncCallWith>;
-  return createTable<SyncCallWith>((name) => {
-    const names = spec.sources.map((source) => source.name);
-    if (target.knowledge() === "known" && !names.includes(name)) throw unknownTask(name, names);
-    return made[name] ??= callWith(spec, target, name, NO_OPTIONS);
-  });
+  return createTable<SyncCallWith>((name) =>
+    made[name] ??= callWith(spec, target, name, NO_OPTIONS)
+  );
 }
 
 /** The function with these options, which takes further ones. Scopes know it. */
@@ -188,7 +186,7 @@ function findCall(
   timeoutMs: number,
 ): KnownCall | HeddleError {
   const task = spec.sources.findIndex((source) => source.name === name);
-  if (task < 0) return unknownTask(name, spec.sources.map((source) => source.name));
+  if (task < 0) return unknownTask(name, spec);
   if (!spec.tasks[task]!.isStream) {
     const found = findKnown(spec, task, given);
     if (found instanceof HeddleError) return found;

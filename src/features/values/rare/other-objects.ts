@@ -5,7 +5,7 @@
  * If no language slot distinguishes them (such as Blob and EventTarget), the runtime's own `structuredClone` decides. It is
  * called for platform objects, and for objects without enumerable properties, for which it runs no user code.
  */
-import { Date, Error, Map, RegExp, Set, structuredClone } from "../../../builtins.ts";
+import { AbortSignal, Date, Error, Map, RegExp, Set, structuredClone } from "../../../builtins.ts";
 import { brandOf } from "../../../codec/support/brands.ts";
 import { getterOf } from "../../../codec/support/intrinsics.ts";
 import { isPlatformObject } from "./platform.ts";
@@ -137,6 +137,9 @@ function writeBoxed(encoder: Encoder, object: object, from: number): number {
   throw encoder.refuse(object, "it is a boxed symbol");
 }
 
+const SIGNAL_HINT =
+  " To abort a call give it the signal as an option: pool.call.f.with({ signal })(…)";
+
 /** Determines the kind of an object from its structured clone. */
 function writeByRuntime(encoder: Encoder, object: object, from: number): number {
   if (encoder.attachments.isMoving(object)) return encoder.attach(object, from, true);
@@ -148,7 +151,9 @@ function writeByRuntime(encoder: Encoder, object: object, from: number): number 
     // Deno refuses some objects only as the root of a clone, not as a part of it.
     clone = encoder.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
   } catch (error) {
-    throw encoder.refuse(object, (error as Error).message, { cause: error });
+    const isSignal = inherits(kinds, object, (parent) => parent === AbortSignal.prototype);
+    const hint = isSignal ? SIGNAL_HINT : "";
+    throw encoder.refuse(object, `${(error as Error).message}${hint}`, { cause: error });
   }
   if (Object.getPrototypeOf(clone) !== Object.prototype) return encoder.attach(object, from, false);
   encoder.refuseIterable(object);

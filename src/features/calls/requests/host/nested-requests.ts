@@ -82,9 +82,9 @@ export class NestedRequests {
   #find(name: string): NestedTask | HeddleError {
     let found = this.#tasks.get(name);
     if (found !== undefined) return found;
-    const { sources } = this.#host.spec;
-    const task = sources.findIndex((source) => source.name === name);
-    if (task < 0) return unknownTask(name, sources.map((source) => source.name));
+    const { spec } = this.#host;
+    const task = spec.sources.findIndex((source) => source.name === name);
+    if (task < 0) return unknownTask(name, spec);
     this.#tasks.set(name, found = { task, plain: undefined });
     return found;
   }
