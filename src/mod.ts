@@ -19,7 +19,13 @@
  * @module
  */
 export { ResultStream } from "./features/calls/streams/host/result-stream.ts";
-export { type Items, type MapOptions, MappedResults } from "./features/calls/map/host/map.ts";
+export {
+  type Items,
+  type MapOptions,
+  MappedResults,
+  type MapProgress,
+} from "./features/calls/map/host/map.ts";
+export type { SettledItem } from "./features/calls/map/host/map-types.ts";
 export { createPool } from "./features/create-pool.ts";
 export { isMain } from "./features/is-main.ts";
 export type { Pool } from "./api/pool/pool-types.ts";

@@ -87,7 +87,7 @@ export class Replies {
     slot: number,
     generation: number,
     value: unknown,
-    task?: Pick<WorkerTask, "index" | "signature">,
+    task?: Pick<WorkerTask, "index" | "signature" | "instead">,
   ): boolean {
     const endpoint = this.#endpoint;
     const returns = task?.signature?.returns;
@@ -114,6 +114,8 @@ export class Replies {
       const isOther = error instanceof DataCloneError && this.hasResults &&
         seams.results?.is(value) === true;
       if (isOther) return false;
+      const other = task?.instead?.(value, error);
+      if (other !== undefined) return this.result(slot, generation, other);
       this.thrown(slot, generation, error);
     }
     return true;

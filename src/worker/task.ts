@@ -19,6 +19,8 @@ export interface WorkerTask {
   readonly highWaterMark: number | undefined;
   /** The name of a call with these arguments, if it is not the task's. */
   readonly nameOf?: (args: readonly unknown[]) => string;
+  /** What is sent in place of a result that cannot be sent, for that reason. Undefined: the reason itself. */
+  readonly instead?: (result: unknown, reason: unknown) => unknown;
   /** Whether its callers want its events. */
   readonly emits: boolean;
   /** What is around its calls, from the outside to the inside. */

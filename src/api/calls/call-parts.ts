@@ -6,6 +6,8 @@ import type { CallSink } from "../options/resolved-options.ts";
 
 /** A function of `pool.call`. */
 export interface CallParts {
+  /** The name of its task. */
+  readonly name: string;
   /** The handle of its pool. */
   readonly owner: object;
   readonly spec: PoolSpec;

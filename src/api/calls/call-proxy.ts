@@ -207,6 +207,7 @@ class TaskCalls {
       }),
     });
     callParts.set(call, {
+      name: this.name,
       owner: this.#target.pool,
       spec: this.#spec,
       entry: this.#target.entry,

@@ -3,7 +3,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 
 /** Gives each event to `onEvent`, in the asynchronous context of now. What that throws is uncaught. */
 export function inCallerContext(
-  { bindContext, microtask }: Runtime,
+  { bindContext, microtask }: Pick<Runtime, "bindContext" | "microtask">,
   onEvent: (value: unknown) => void,
 ): (values: readonly unknown[]) => void {
   const inContext = bindContext();

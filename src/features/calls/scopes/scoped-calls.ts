@@ -62,7 +62,7 @@ function scopedSync(core: ScopeCore, call: SyncCall): SyncCall {
 }
 
 function scoped(core: ScopeCore, call: CallWith): CallWith {
-  const { make, bind } = mappableOf(call)!;
+  const { name, make, bind } = mappableOf(call)!;
   const own = (...args: unknown[]): unknown => {
     if (!core.isClosed) {
       return new ScopedCall(core).start((run) => make({ run })(...args));
@@ -72,7 +72,7 @@ function scoped(core: ScopeCore, call: CallWith): CallWith {
     if (core.isCancelled) (refused as Partial<Promise<unknown>>).catch?.(() => {});
     return refused;
   };
-  setMappable(own, { owner: core, bind, make });
+  setMappable(own, { name, owner: core, bind, make });
   return Object.assign(own, {
     with: atCaller((options: CallOptions) => scoped(core, call.with(options))),
   });

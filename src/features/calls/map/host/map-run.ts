@@ -6,11 +6,12 @@
  * the last chunks still end close together.
  */
 import { AbortController, DOMException, Map, Promise, TypeError } from "../../../../builtins.ts";
-import type { ChunkResult } from "../../../../protocol/task-variants.ts";
+import { WorkerLostError } from "../../../../errors.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
 import type { AnyIterator } from "../../streams/stream-producer.ts";
 import type { RunWatch } from "../../../../host/calls/call-settings.ts";
+import { type FailedItems, isOfAll, tellItem } from "./item-errors.ts";
 import type { BoundCall, Mappable } from "./mappable.ts";
 
 /** Run time of a chunk that is aimed at, and the largest number of its items. */
@@ -37,6 +38,12 @@ export interface MapRunOptions {
   readonly isOrdered: boolean;
   /** Whether each chunk is reduced to one result. */
   readonly isReduction: boolean;
+  /** Whether errors of items are results, and the run goes on. */
+  readonly isSettled: boolean;
+  /** Is told how many items are done, whenever some are. */
+  readonly onDone: ((done: number) => void) | undefined;
+  /** What errors call the run: `pool.map(pool.call.f)`. */
+  readonly name: string;
   /** Arguments of every call after the items. */
   readonly args: readonly unknown[];
   /** Ends the run. */
@@ -54,6 +61,15 @@ export interface RunFollower extends RunWatch {
   onStart(run: MapRun): void;
 }
 
+/** What has become of a chunk. */
+interface Outcome {
+  readonly results: readonly unknown[];
+  /** Its run time; NaN: it was not called as a chunk. */
+  readonly ms: number;
+  /** The results before the failure are there. */
+  readonly failed?: FailedItems;
+}
+
 export class MapRun {
   readonly results: StreamConsumer;
   /** Its reader takes all results, so that it ends by itself. */
@@ -67,9 +83,12 @@ export class MapRun {
   #open = 0;
   #inFlight = 0;
   #next = 0;
+  /** Items that were sent, and those that are done. */
+  #sent = 0;
+  #done = 0;
   /** The chunk whose results are due, and results that came before. */
   #due = 0;
-  readonly #early = new Map<number, ChunkResult>();
+  readonly #early = new Map<number, Outcome>();
   /** Items taken from an async source for the next chunk. */
   #items: unknown[] = [];
   #isAwaitingNext = false;
@@ -208,58 +227,107 @@ export class MapRun {
       const { task, follower } = this.#options;
       this.#bound = task.bind({ signal: this.#abort.signal, run: follower });
     }
-    this.#call(this.#bound, items).then(
-      (result) => this.#settle(number, items.length, result),
-      (error) => this.#settle(number, items.length, [[], NaN, 0, error]),
+    const from = this.#sent;
+    this.#sent += items.length;
+    const called = this.#options.isSettled
+      ? this.#callSettled(this.#bound, items, from)
+      : this.#call(this.#bound, items);
+    called.then(
+      (outcome) => this.#settle(number, from, items, outcome),
+      (error) => this.#fail(error),
     );
   }
 
-  async #call(bound: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
+  async #call(bound: BoundCall, items: readonly unknown[]): Promise<Outcome> {
     const { isReduction, args } = this.#options;
-    const { chunk } = bound;
+    const { chunk, single, again } = bound;
     const isChunk = chunk !== undefined && (items.length > 1 || this.#options.chunk === undefined);
     const called = isChunk ? chunk(items, isReduction, args) : undefined;
     if (called === undefined) {
       // The chunk may have been too large.
       if (isChunk && this.#options.chunk === undefined) this.#size = Math.ceil(items.length / 2);
-      return await this.#callEach(bound, items);
+      return await this.#callEach(single, items);
     }
-    const result = await called;
-    const [results, , used] = result;
-    if (result.length > 3 || used === items.length || this.#isOver) return result;
-    // The worker has used some of the items only.
-    const others = items.slice(used);
-    const rest = isReduction ? [...results, ...others] : others;
     try {
-      const [further, , , ...error] = await this.#call(bound, rest);
-      return [isReduction ? further : [...results, ...further], NaN, items.length, ...error];
+      const [results, ms, used, ...thrown] = await called;
+      if (thrown.length > 0) {
+        return { results, ms, failed: { error: thrown[0], from: used - 1, count: 1 } };
+      }
+      if (used === items.length || this.#isOver) return { results, ms };
+      // The worker has used some of the items only.
+      const others = items.slice(used);
+      if (isReduction) return await this.#call(bound, [...results, ...others]);
+      return joined({ results, ms: NaN }, await this.#call(bound, others));
     } catch (error) {
-      return [results, NaN, items.length, error];
+      if (again !== undefined && error instanceof WorkerLostError) {
+        return await this.#callEach(again, items);
+      }
+      return { results: [], ms: NaN, failed: { error, from: 0, count: items.length } };
     }
   }
 
   /** Makes a call for each item. */
-  async #callEach({ single }: BoundCall, items: readonly unknown[]): Promise<ChunkResult> {
+  async #callEach(single: BoundCall["single"], items: readonly unknown[]): Promise<Outcome> {
     const { isReduction, args } = this.#options;
     const results: unknown[] = isReduction ? [items[0]] : [];
+    let at = results.length;
     try {
-      for (let at = results.length; at < items.length && !this.#isOver; at++) {
+      for (; at < items.length && !this.#isOver; at++) {
         if (isReduction) results[0] = await single(results[0], items[at], ...args);
         else results.push(await single(items[at], ...args));
       }
     } catch (error) {
-      return [results, NaN, items.length, error];
+      return { results, ms: NaN, failed: { error, from: at, count: 1 } };
     }
-    return [results, NaN, items.length];
+    return { results, ms: NaN };
   }
 
-  #settle(number: number, count: number, result: ChunkResult): void {
+  /** Goes on after errors of items, which are results. `from`: the index of the first item. */
+  async #callSettled(
+    bound: BoundCall,
+    items: readonly unknown[],
+    from: number,
+  ): Promise<Outcome> {
+    const results: unknown[] = [];
+    let totalMs = 0;
+    for (let rest = items; rest.length > 0 && !this.#isOver;) {
+      const { results: values, ms, failed } = await this.#call(bound, rest);
+      totalMs += ms;
+      for (const value of values) {
+        results.push({ status: "fulfilled", value, index: from + results.length });
+      }
+      if (failed === undefined) break;
+      if (isOfAll(failed.error) || bound.signal?.aborted === true) {
+        return { results, ms: totalMs, failed };
+      }
+      this.#tell(failed, rest, from + results.length);
+      for (const item of rest.slice(values.length, values.length + failed.count)) {
+        const index = from + results.length;
+        results.push({ status: "rejected", reason: failed.error, index, item });
+      }
+      rest = items.slice(results.length);
+    }
+    return { results, ms: totalMs };
+  }
+
+  /** Tells which item of a chunk an error is of; `index`: its own among all. */
+  #tell(failed: FailedItems, items: readonly unknown[], index: number): void {
+    const { isReduction, name } = this.#options;
+    if (isReduction || this.#bound?.signal?.aborted === true) return;
+    tellItem({ ...failed, from: index }, items[failed.from], name);
+  }
+
+  #settle(number: number, from: number, items: readonly unknown[], outcome: Outcome): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    if (this.#options.chunk === undefined && result.length === 3) this.#resize(count, result[1]);
-    if (!this.#options.isOrdered) this.#deliver(result);
+    const { results, ms, failed } = outcome;
+    if (failed !== undefined) this.#tell(failed, items, from + failed.from);
+    else if (this.#options.chunk === undefined) this.#resize(items.length, ms);
+    this.#done += failed === undefined ? items.length : results.length;
+    this.#options.onDone?.(this.#done);
+    if (!this.#options.isOrdered) this.#deliver(outcome);
     else {
-      this.#early.set(number, result);
+      this.#early.set(number, outcome);
       for (
         let due = this.#early.get(this.#due);
         due !== undefined;
@@ -279,13 +347,11 @@ export class MapRun {
     this.#size = Math.max(1, Math.min(fitting, GROWTH * count, MAX_CHUNK));
   }
 
-  #deliver(result: ChunkResult): void {
-    const [results] = result;
-    const isFailed = result.length > 3;
-    if (isFailed) this.#stop(result[3]); // before the results: taking the last ones would end the run
+  #deliver({ results, failed }: Outcome): void {
+    if (failed !== undefined) this.#stop(failed.error); // before the results: taking the last ones would end the run
     if (results.length > 0) this.results.push(results, 0);
     else this.#open--;
-    if (isFailed) this.results.fail(result[3]);
+    if (failed !== undefined) this.results.fail(failed.error);
   }
 
   #fail(error: unknown): void {
@@ -322,4 +388,14 @@ export class MapRun {
     this.#isOver = true;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+/** Two parts of a chunk, one after the other. */
+function joined(first: Outcome, { results, failed }: Outcome): Outcome {
+  const before = first.results.length;
+  return {
+    results: [...first.results, ...results],
+    ms: NaN,
+    ...(failed !== undefined && { failed: { ...failed, from: before + failed.from } }),
+  };
 }

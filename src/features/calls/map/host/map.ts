@@ -1,5 +1,6 @@
 /** `pool.map`, `forEach` and `reduce`: a task for many items, in chunks. */
 import {
+  checkBoolean,
   checkInteger,
   checkKeys,
   checkSignal,
@@ -11,6 +12,7 @@ import {
 import { brandOf } from "../../../../codec/support/brands.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { ignoreRejections } from "../../../../host/dispatch/pending-arguments.ts";
+import { inCallerContext } from "../../../../api/calls/in-caller-context.ts";
 import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { atCaller } from "../../../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
@@ -53,6 +55,27 @@ export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]
    * @default none
    */
   readonly signal?: AbortSignal | null;
+  /**
+   * Go on after errors of items: the results are outcomes as those of `Promise.allSettled`, with the `index` of their item and,
+   * of an error, the `item`. Of `map` alone.
+   *
+   * @default false
+   */
+  readonly settled?: boolean;
+  /**
+   * Is told how many items are done, in any order, whenever a chunk is: `onProgress: ({ done, total }) => …`. Of `map` and `forEach`.
+   *
+   * @default none
+   */
+  readonly onProgress?: (progress: MapProgress) => void;
+}
+
+/** How far a `map` or `forEach` is. */
+export interface MapProgress {
+  /** Items that are done. */
+  readonly done: number;
+  /** All items: of an array, a Set or a Map. Undefined: nobody knows. */
+  readonly total: number | undefined;
 }
 
 /**
@@ -182,7 +205,10 @@ export class MappedResults<Result>
   }
 }
 
-type MappingRuntime = Pick<HostRuntime, "bindContext" | "env" | "isPromise" | "warn">;
+type MappingRuntime = Pick<
+  HostRuntime,
+  "bindContext" | "env" | "isPromise" | "microtask" | "warn"
+>;
 type RunSettings = Omit<MapRunOptions, "source" | "isReduction">;
 
 /** `map`, `forEach` and `reduce` of a pool with this many threads. */
@@ -308,23 +334,43 @@ export class Mapping implements Unread {
       throw new InvalidArgumentError(`${name} takes an iterable of items, got ${show(items)}.`);
     }
     if (!isRecord(options)) throw invalid("options", "an object", show(options));
-    checkKeys(name, options, ["concurrency", "ordered", "chunk", "args", "signal"]);
-    const { concurrency = 2 * this.#threads, ordered = true, chunk, args = [], signal } = ownOf<
-      MapOptions
-    >(options);
-    if (typeof ordered !== "boolean") throw invalid("ordered", "a boolean", show(ordered));
+    checkKeys(name, options, [...OPTIONS, ...FURTHER[name] ?? []]);
+    const { concurrency = 2 * this.#threads, ordered = true, chunk, args = [], signal, ...rest } =
+      ownOf<MapOptions>(options);
+    const { settled = false, onProgress } = rest;
+    const owner = follower === undefined ? "pool" : "scope";
     return {
       task,
+      name: `${owner}.${name.slice(0, -1)}${owner}.call.${task.name})`,
       inContext: this.#runtime.bindContext(),
+      isSettled: checkBoolean("settled", settled),
+      onDone: onProgress === undefined ? undefined : this.#report(onProgress, items),
       concurrency: checkCount("concurrency", concurrency),
       chunk: chunk === undefined ? undefined : checkCount("chunk", chunk),
-      isOrdered: ordered,
+      isOrdered: checkBoolean("ordered", ordered),
       args: checkArgs(args),
       signal: signal === undefined || signal === null ? undefined : checkSignal(signal),
       follower,
     };
   }
+
+  #report(onProgress: unknown, items: unknown): (done: number) => void {
+    if (typeof onProgress !== "function") {
+      throw invalid("onProgress", "a function", show(onProgress));
+    }
+    const { length, size = length } = items as { length?: unknown; size?: unknown };
+    const total = typeof size === "number" && typeof items === "object" ? size : undefined;
+    const report = inCallerContext(this.#runtime, onProgress as (value: unknown) => void);
+    return (done) => report([{ done, total }]);
+  }
 }
+
+/** Options of all three, and what some of them have besides. */
+const OPTIONS: readonly string[] = ["concurrency", "ordered", "chunk", "args", "signal"];
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  "map()": ["settled", "onProgress"],
+  "forEach()": ["onProgress"],
+};
 
 function notOf(
   owner: "pool" | "scope",

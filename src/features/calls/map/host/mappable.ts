@@ -15,6 +15,10 @@ export interface BoundCall {
   readonly single: (...args: readonly unknown[]) => Promise<unknown>;
   /** Undefined: only single calls are possible. */
   readonly chunk: ChunkCall | undefined;
+  /** Calls with one retry less, for each item of a chunk whose worker was lost. Undefined: the task is not retried. */
+  readonly again?: BoundCall["single"] | undefined;
+  /** Aborts the calls. */
+  readonly signal?: AbortSignal | undefined;
   /** Whether the task is known. Otherwise `bind` may give chunks later. */
   readonly isKnown: boolean;
 }
@@ -30,6 +34,8 @@ type ChunkCall = (
 ) => Promise<ChunkResult> | undefined;
 
 export interface Mappable {
+  /** The name of its task. */
+  readonly name: string;
   /** The handle of its pool, or its scope. */
   readonly owner: object;
   /** Calls with further options: those of one run. */
@@ -50,16 +56,17 @@ export function setMappable(call: object, made: Mappable): void {
 export function mappableOf(call: object): Mappable | undefined {
   const parts = callParts.get(call);
   if (parts === undefined) return scoped.get(call);
-  const { owner, make } = parts;
-  return { owner, make, bind: (more) => bind(parts, more) };
+  const { name, owner, make } = parts;
+  return { name, owner, make, bind: (more) => bind(parts, more) };
 }
 
 function bind({ spec, entry, given: own, find, make }: CallParts, more: GivenCall): BoundCall {
   const task = find();
   if (task instanceof Error) return refusedMap(task);
   const single = make(more) as BoundCall["single"];
-  if (task === undefined) return { single, chunk: undefined, isKnown: false };
   const given = mergeOptions(own, more);
+  const { signal } = given;
+  if (task === undefined) return { single, chunk: undefined, isKnown: false, signal };
   const { tasks, options, signatures } = spec;
   const { settings, isStream, check } = tasks[task]!;
   const refusal = whyNotMapped(isStream, given.transfer !== undefined);
@@ -68,10 +75,17 @@ function bind({ spec, entry, given: own, find, make }: CallParts, more: GivenCal
   const ofChunk = settingsFor(options, { ...settings, hasSignal: true }, given);
   // Each of their arguments is checked by its own call.
   const isDeclared = signatures[task] !== undefined || check !== undefined;
+  const { retries } = ofChunk;
+  // Which of its items ended the worker is found by single calls.
+  const again = retries > 0
+    ? make({ ...more, retries: retries - 1 }) as BoundCall["single"]
+    : undefined;
   return {
     single,
-    chunk: chunkCall(entry, task + CHUNK * tasks.length, ofChunk, isDeclared),
+    chunk: chunkCall(entry, task + CHUNK * tasks.length, { ...ofChunk, retries: 0 }, isDeclared),
+    again,
     isKnown: true,
+    signal,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Calls a task for many arguments at once (`pool.map`). */
 import type { ChunkResult } from "../../../../protocol/task-variants.ts";
+import { DataCloneError } from "../../../../errors.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
 import type { WorkerTask } from "../../../../worker/task.ts";
 
@@ -11,7 +12,22 @@ export function chunkVariant(task: WorkerTask, now: () => number): Partial<Worke
     signature: undefined,
     isStream: false,
     hasSignal: true,
+    instead: withoutUncloneable,
   };
+}
+
+/** The place of the first result that cannot be cloned, as its error names it. */
+const PLACE = /^result\[0\]\[(\d+)\]/;
+
+/** A chunk that ends with the first result that cannot be cloned, as if its item had failed. */
+function withoutUncloneable(chunk: unknown, reason: unknown): ChunkResult | undefined {
+  if (!(reason instanceof DataCloneError)) return undefined;
+  const [, at] = PLACE.exec(reason.message) ?? [];
+  if (at === undefined) return undefined;
+  const [results, ms, used] = chunk as ChunkResult;
+  const before = results.slice(0, Number(at));
+  const error = new DataCloneError(reason.message.replace(PLACE, "result"));
+  return [before, ms, used - results.length + before.length + 1, error];
 }
 
 /** One after the other: each item's result, or the reduction of all items, until the chunk is aborted or its time is up. */
