@@ -38,6 +38,65 @@ assert<Equal<IsAny<typeof pool.call.add>, false>>();
 assert<Equal<IsAny<Awaited<ReturnType<typeof pool.call.untyped>>>, false>>();
 assert<Equal<keyof typeof pool.call, keyof typeof tasks>>();
 
+// Copies have no methods.
+class User {
+  readonly name: string = "Ada";
+  readonly #secret = 1;
+  friends: User[] = [];
+  readonly onChange?: () => void;
+  greet(): string {
+    return `hi ${this.name} ${this.#secret}`;
+  }
+}
+class Pixel {
+  x = 1;
+  readonly y: number | undefined;
+}
+interface Shape {
+  readonly id: number;
+  readonly onClick?: () => void;
+}
+const classes = createPool()({
+  user: () => new User(),
+  users: (): User[] => [],
+  byName: async () => new Map<string, User>(),
+  point: (): Pixel => new Pixel(),
+  shape: (): Shape => ({ id: 1 }),
+  pair: (): [User, number] => [new User(), 1],
+  *all() {
+    yield new User();
+  },
+});
+export async function copies(): Promise<void> {
+  const user = await classes.call.user();
+  assert<Equal<keyof typeof user, "name" | "friends">>();
+  // @ts-expect-error -- no method
+  user.greet();
+  // @ts-expect-error -- no method
+  user.friends[0]?.greet();
+  const users = await classes.call.users();
+  users.push(user);
+  users.sort((a, b) => a.name.localeCompare(b.name));
+  // @ts-expect-error -- no method
+  users[0]?.greet();
+  // @ts-expect-error -- no method
+  (await classes.call.byName()).get("a")?.greet();
+  const shape: Shape = await classes.call.shape(); // without onClick
+  shape.id.toFixed();
+  const [first, second] = await classes.call.pair();
+  first.name.trim();
+  second.toFixed();
+  for await (const each of classes.call.all()) {
+    each.name.trim();
+    // @ts-expect-error -- no method
+    each.greet();
+  }
+  for (const each of await classes.broadcast.user()) each.name.trim();
+  // @ts-expect-error -- no method
+  classes.sync.user().greet();
+}
+assert<Equal<ReturnType<typeof classes.call.point>, Promise<Pixel>>>();
+
 export async function accepted(): Promise<void> {
   await pool.call.add(1, 2);
   await pool.call.add(Promise.resolve(1), 2);

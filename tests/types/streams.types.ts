@@ -1,5 +1,10 @@
 /** Compile-time assertions: results and arguments that are streams, events, and `map`. */
-import { createPool, type MappedResults, type ResultStream } from "../../src/mod.ts";
+import {
+  createPool,
+  type MappedResults,
+  type ResultStream,
+  type SettledItem,
+} from "../../src/mod.ts";
 import { count, plain } from "../fixtures/stream-tasks.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
@@ -43,6 +48,14 @@ export async function accepted(source: AsyncIterable<number>): Promise<void> {
   const sums = pool.map(call.add, [1], { args: [2], signal, ordered: false });
   assert<Equal<typeof sums, MappedResults<number>>>();
   await pool.forEach(call.add.with({ priority: 1 }), source, { args: [2], chunk: 4 });
+  const outcomes = await pool.map(call.square, [1], { settled: true, onProgress: () => {} });
+  assert<Equal<typeof outcomes, SettledItem<number, number>[]>>();
+  for (const each of outcomes) {
+    if (each.status === "rejected") each.item.toFixed();
+    else each.value.toFixed(each.index);
+  }
+  await pool.map(call.add, [1], { settled: true, args: [2] });
+  await pool.forEach(call.square, [1], { onProgress: ({ done, total = done }) => total - done });
   await pool.map(call.optional, ["a"]).toArray();
   await pool.map(call.optional, ["a"], { args: [1] }).toArray();
   const joined: string = await pool.reduce(call.joinWith, ["a", "b"], { args: ["-"] });
@@ -56,6 +69,10 @@ export function refused(): void {
   pool.map(call.square, ["a"]);
   // @ts-expect-error -- a generator task is no function of promises
   pool.map(call.asyncCount, [1]);
+  // @ts-expect-error -- the second argument is missing
+  pool.map(call.add, [1], { settled: true });
+  // @ts-expect-error -- forEach has no outcomes
+  void pool.forEach(call.square, [1], { settled: true });
   // @ts-expect-error -- the second argument is missing
   pool.map(call.add, [1]);
   // @ts-expect-error -- the second argument is missing

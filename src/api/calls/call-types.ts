@@ -113,11 +113,38 @@ type AnyGenerator = Generator<unknown, unknown, any> | AsyncGenerator<unknown, u
 /** What callers get for a result of type `T`: streams for what a worker sends as one. */
 type Received<T> = unknown extends T ? T
   : T extends ResultStream<unknown, unknown> | { readonly [HANDLE]: unknown } ? T
-  : T extends Generator<infer Item, infer Return> ? ResultStream<Awaited<Item>, Awaited<Return>>
-  : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Item, Return>
+  : T extends Generator<infer Item, infer Return>
+    ? ResultStream<Copied<Awaited<Item>>, Copied<Awaited<Return>>>
+  : T extends AsyncGenerator<infer Item, infer Return> ? ResultStream<Copied<Item>, Copied<Return>>
   : T extends { getReader(): unknown; cancel(): Promise<void> } ? T // a ReadableStream
-  : T extends AsyncIterable<infer Item> ? ResultStream<Item, unknown>
-  : T;
+  : T extends AsyncIterable<infer Item> ? ResultStream<Copied<Item>, unknown>
+  : Copied<T>;
+
+/** `T` if values of this type arrive as they are. Otherwise `T` without methods, which copies do not have. */
+type Copied<T> = [T] extends [Cloned<T>] ? T : WithoutMethods<T>;
+
+/** The parts of `T` as `Cloned` takes them. */
+type WithoutMethods<T> = unknown extends T ? T
+  : T extends Primitive | CloneableObject | TransferableObject ? T
+  : T extends AsyncIterable<unknown> | Generator ? T
+  : T extends FunctionOrClass ? Uncloneable<"a function">
+  : T extends readonly (infer Element)[]
+    ? number extends T["length"] ? CopiedArray<Element> : CopiedTuple<T>
+  : T extends ReadonlyMap<infer Key, infer Value> & NotSearchParams ? CopiedMap<Key, Value>
+  : T extends ReadonlySet<infer Value> ? CopiedSet<Value>
+  : {
+    [Key in keyof T as Key extends symbol ? Key : IsMethod<T[Key]> extends true ? never : Key]:
+      Key extends symbol ? T[Key] : Copied<T[Key]>;
+  };
+
+type IsMethod<Value> = [NonNullable<Value>] extends [never] ? false
+  : [NonNullable<Value>] extends [FunctionOrClass] ? true
+  : false;
+
+interface CopiedArray<Element> extends Array<Copied<Element>> {}
+interface CopiedMap<Key, Value> extends Map<Copied<Key>, Copied<Value>> {}
+interface CopiedSet<Value> extends Set<Copied<Value>> {}
+type CopiedTuple<T extends readonly unknown[]> = { [Index in keyof T]: Copied<T[Index]> };
 
 /** A generator function returns its stream at once, any other a promise. */
 type StreamOr<R, Otherwise> = unknown extends R ? Otherwise
