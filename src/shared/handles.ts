@@ -4,6 +4,7 @@
  */
 import { Error } from "../builtins.ts";
 import { HANDLE, type HandleParts } from "../realm/handles.ts";
+import { PRINTED } from "../runtimes/printed.ts";
 import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 import { Uncloneable } from "./uncloneable.ts";
@@ -37,6 +38,22 @@ export function makeHandle(kind: string, buffer: SharedArrayBuffer): object {
 /** The memory of a handle. */
 export let memoryOf: (handle: SharedObject) => ObjectMemory;
 
+/** How they are printed: a bundler may change the names of classes. */
+const NAMES: Partial<Record<Kind, string>> = {
+  map: "SharedMap",
+  mutex: "Mutex",
+  rwLock: "RwLock",
+  semaphore: "Semaphore",
+  condition: "Condition",
+  barrier: "Barrier",
+  waitGroup: "WaitGroup",
+  once: "Once",
+  event: "Event",
+  vector: "SharedVector",
+  counter: "AtomicCounter",
+  flag: "AtomicFlag",
+};
+
 /** Base of all handles. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor defines it; classes may declare no such key
 export interface SharedObject extends SharedHandle {}
@@ -50,6 +67,13 @@ export abstract class SharedObject extends Uncloneable {
     const value: HandleParts = { kind, buffer: memory.buffer };
     Object.defineProperty(this, HANDLE, { value });
     this.#memory = memory;
+  }
+
+  /** @internal */
+  [PRINTED](): string {
+    if (!(#memory in this)) return "an object of heddle/shared";
+    const { kind } = this[HANDLE];
+    return `${NAMES[kind as Kind] ?? kind} (shared by threads)`;
   }
 
   static {

@@ -59,7 +59,7 @@ interface Shape {
 const classes = createPool()({
   user: () => new User(),
   users: (): User[] => [],
-  byName: async () => new Map<string, User>(),
+  byName: () => Promise.resolve(new Map<string, User>()),
   point: (): Pixel => new Pixel(),
   shape: (): Shape => ({ id: 1 }),
   pair: (): [User, number] => [new User(), 1],

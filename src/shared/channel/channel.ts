@@ -2,6 +2,7 @@
 import { FinalizationRegistry, Set } from "../../builtins.ts";
 import { checkInteger } from "../../option-checks.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
+import { PRINTED } from "../../runtimes/printed.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
 import { BLOCK, checkOptions, checkWait, NO_OPTIONS, WAIT } from "../given.ts";
 import { registerHandle, type SharedHandle } from "../handles.ts";
@@ -86,6 +87,13 @@ abstract class End extends Uncloneable {
   /** How many it holds at most. */
   get capacity(): number {
     return this.queue.capacity;
+  }
+
+  /** @internal */
+  [PRINTED](): string {
+    if (!(#side in this)) return "an end of a channel";
+    const name = this.#side === "sender" ? "Sender" : "Receiver";
+    return `${name} (of a channel; ${this.#isOpen ? "open" : "closed"})`;
   }
 
   protected checkOpen(): void {

@@ -1,4 +1,5 @@
 /** Caches: maps that never are full. */
+import { PRINTED } from "../../runtimes/printed.ts";
 import { NO_OPTIONS } from "../given.ts";
 import { registerHandle } from "../handles.ts";
 import { ObjectMemory } from "../memory.ts";
@@ -21,6 +22,11 @@ export class SharedCache<K extends Key = string, V = unknown> extends SharedMap<
         ? options
         : createMap(cacheOptions("new SharedCache()", options), true, thisThread()),
     );
+  }
+
+  /** @internal */
+  override [PRINTED](): string {
+    return super[PRINTED]().replace("SharedMap", "SharedCache");
   }
 
   /** Reads that found an entry, reads that did not, and evictions: of all threads, since the cache was made. Some of those that go on meanwhile may be missing. */

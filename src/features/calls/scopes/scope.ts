@@ -5,6 +5,7 @@ import { InvalidArgumentError, ScopeCancelledError } from "../../../errors.ts";
 import { withStackAbove } from "../../../realm/caller-stack.ts";
 import type { CallProxy } from "../../../api/calls/call-proxy.ts";
 import type { SyncProxy } from "../sync/sync-proxy.ts";
+import { PRINTED } from "../../../runtimes/printed.ts";
 import { checkScopeOptions } from "./scope-options.ts";
 import { isHandled } from "./handled.ts";
 import { join } from "./joiners.ts";
@@ -74,6 +75,12 @@ class Scope {
     if (this.#isClosed) await this.#core.leave();
     else await this.close();
   };
+
+  [PRINTED](): string {
+    if (!(#core in this)) return "Scope";
+    const { isCancelled, isLeaving } = this.#core;
+    return `Scope (${isCancelled ? "cancelled" : isLeaving ? "closed" : "open"})`;
+  }
 
   #join(name: "all" | "any" | "race" | "settled", items: unknown): Promise<unknown> {
     try {

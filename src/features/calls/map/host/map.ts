@@ -13,6 +13,7 @@ import { brandOf } from "../../../../codec/support/brands.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { ignoreRejections } from "../../../../host/dispatch/pending-arguments.ts";
 import { inCallerContext } from "../../../../api/calls/in-caller-context.ts";
+import { PRINTED } from "../../../../runtimes/printed.ts";
 import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { atCaller } from "../../../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
@@ -177,6 +178,15 @@ export class MappedResults<Result>
   /** Stops, as `return()` does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
+  }
+
+  /** @internal */
+  [PRINTED](): string {
+    if (!(#start in this)) return "MappedResults";
+    const isBegun = this.#run !== undefined || this.#refused !== undefined;
+    return isBegun
+      ? "MappedResults (begun)"
+      : "MappedResults (not begun: await it, or read it by for await)";
   }
 
   get #results(): StreamConsumer {

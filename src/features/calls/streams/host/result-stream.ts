@@ -1,5 +1,6 @@
 /** Results that are streams, as callers see them. docs/internals/streams.md explains the protocol. */
 import { FinalizationRegistry, Set, WeakRef } from "../../../../builtins.ts";
+import { PRINTED } from "../../../../runtimes/printed.ts";
 import { type ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
 
 /**
@@ -78,6 +79,14 @@ export class ResultStream<Item, Return = void>
       if (batch === undefined) return items;
       for (const item of batch) items.push(item as Item);
     }
+  }
+
+  /** @internal */
+  [PRINTED](): string {
+    if (!(#consumer in this)) return "ResultStream";
+    return this.#consumer.hasReader
+      ? "ResultStream (begun)"
+      : "ResultStream (not read yet: read it by for await or toArray())";
   }
 
   /** The stream itself, which one reader can read once. */
