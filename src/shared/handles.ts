@@ -69,7 +69,11 @@ export abstract class SharedObject extends Uncloneable {
     this.#memory = memory;
   }
 
-  /** @internal */
+  /**
+   * How it is printed.
+   *
+   * @internal
+   */
   [PRINTED](): string {
     if (!(#memory in this)) return "an object of heddle/shared";
     const { kind } = this[HANDLE];

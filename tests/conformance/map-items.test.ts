@@ -216,9 +216,9 @@ test("the options are checked", async () => {
   expect(() => pool.map(pool.call.check, [], wrong({ settled: 1 }))).toThrow("settled must be");
   expect(() => pool.map(pool.call.check, [], wrong({ onProgress: 1 }))).toThrow("onProgress must");
   await expect(pool.forEach(pool.call.check, [], wrong({ settled: true }))).rejects.toThrow(
-    'forEach() has no option "settled"',
+    "forEach() takes no settled",
   );
   await expect(pool.reduce(pool.call.add, [], wrong({ onProgress() {} }))).rejects.toThrow(
-    'reduce() has no option "onProgress"',
+    "reduce() takes no onProgress",
   );
 });

@@ -89,7 +89,11 @@ abstract class End extends Uncloneable {
     return this.queue.capacity;
   }
 
-  /** @internal */
+  /**
+   * How it is printed.
+   *
+   * @internal
+   */
   [PRINTED](): string {
     if (!(#side in this)) return "an end of a channel";
     const name = this.#side === "sender" ? "Sender" : "Receiver";

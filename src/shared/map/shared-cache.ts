@@ -24,7 +24,11 @@ export class SharedCache<K extends Key = string, V = unknown> extends SharedMap<
     );
   }
 
-  /** @internal */
+  /**
+   * How it is printed.
+   *
+   * @internal
+   */
   override [PRINTED](): string {
     return super[PRINTED]().replace("SharedMap", "SharedCache");
   }

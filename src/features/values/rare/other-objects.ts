@@ -137,8 +137,7 @@ function writeBoxed(encoder: Encoder, object: object, from: number): number {
   throw encoder.refuse(object, "it is a boxed symbol");
 }
 
-const SIGNAL_HINT =
-  " To abort a call give it the signal as an option: pool.call.f.with({ signal })(…)";
+const SIGNAL_HINT = " To abort a call: pool.call.f.with({ signal })(…)";
 
 /** Determines the kind of an object from its structured clone. */
 function writeByRuntime(encoder: Encoder, object: object, from: number): number {

@@ -180,7 +180,11 @@ export class MappedResults<Result>
     await this.return();
   }
 
-  /** @internal */
+  /**
+   * How it is printed.
+   *
+   * @internal
+   */
   [PRINTED](): string {
     if (!(#start in this)) return "MappedResults";
     const isBegun = this.#run !== undefined || this.#refused !== undefined;
@@ -344,10 +348,16 @@ export class Mapping implements Unread {
       throw new InvalidArgumentError(`${name} takes an iterable of items, got ${show(items)}.`);
     }
     if (!isRecord(options)) throw invalid("options", "an object", show(options));
-    checkKeys(name, options, [...OPTIONS, ...FURTHER[name] ?? []]);
+    checkKeys(name, options, OPTIONS);
     const { concurrency = 2 * this.#threads, ordered = true, chunk, args = [], signal, ...rest } =
       ownOf<MapOptions>(options);
     const { settled = false, onProgress } = rest;
+    const other = settled === true && name !== "map()"
+      ? "settled"
+      : onProgress !== undefined && name === "reduce()"
+      ? "onProgress"
+      : undefined;
+    if (other !== undefined) throw new InvalidArgumentError(`${name} takes no ${other}.`);
     const owner = follower === undefined ? "pool" : "scope";
     return {
       task,
@@ -375,12 +385,15 @@ export class Mapping implements Unread {
   }
 }
 
-/** Options of all three, and what some of them have besides. */
-const OPTIONS: readonly string[] = ["concurrency", "ordered", "chunk", "args", "signal"];
-const FURTHER: Readonly<Record<string, readonly string[]>> = {
-  "map()": ["settled", "onProgress"],
-  "forEach()": ["onProgress"],
-};
+const OPTIONS: readonly string[] = [
+  "concurrency",
+  "ordered",
+  "chunk",
+  "args",
+  "signal",
+  "settled",
+  "onProgress",
+];
 
 function notOf(
   owner: "pool" | "scope",

@@ -81,7 +81,11 @@ export class ResultStream<Item, Return = void>
     }
   }
 
-  /** @internal */
+  /**
+   * How it is printed.
+   *
+   * @internal
+   */
   [PRINTED](): string {
     if (!(#consumer in this)) return "ResultStream";
     return this.#consumer.hasReader
