@@ -64,7 +64,7 @@ export interface MapOptions<Args extends readonly unknown[] = readonly unknown[]
    */
   readonly settled?: boolean;
   /**
-   * Is told how many items are done, in any order, whenever a chunk is: `onProgress: ({ done, total }) => …`. Of `map` and `forEach`.
+   * Is told how many items are done, in any order, whenever a chunk is: `onProgress: ({ done, total }) => show(done, total)`. Of `map` and `forEach`.
    *
    * @default none
    */
