@@ -20,8 +20,11 @@ export interface LintOptions {
 /** The host only waits, so all cores are the workers'; heddle's default would leave one to it. */
 export const THREADS: number = availableParallelism();
 
+/** One worker for few files, and more when they are worth their start. */
 export function createLintPool(threads: number = THREADS): LintPool {
-  return createPool({ threads, worker: { name: "lint" } })({ lintFiles });
+  return createPool({ minThreads: 1, maxThreads: threads, worker: { name: "lint" } })({
+    lintFiles,
+  });
 }
 
 /** Each call wakes a worker, and its result the host: some 60 µs of processor time, which files of a batch share. */

@@ -783,8 +783,8 @@ const workers: Room = {
     },
     {
       file: "features/workers/stealing/work-stealing.ts",
-      from: "isStuck ||= isLaneStuck;",
-      to: "",
+      from: "if (isLaneStuck || lane.load.hasLong) startable",
+      to: "if (lane.load.hasLong) startable",
       fault: "a short call that waits alone behind a long one is not worth a worker",
     },
     {

@@ -25,8 +25,8 @@ export interface PoolOptions {
    */
   readonly threads?: number | "auto";
   /**
-   * Minimum number of workers, whose number follows the load: a worker starts when a call has waited for a free one for
-   * 10 ms, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call.
+   * Minimum number of workers, whose number follows the load: another one starts when its part of the work is worth two
+   * starts, and closes after `idleTimeoutMs` without work. With 0 the first worker starts with the first call.
    *
    * @default `threads`
    */

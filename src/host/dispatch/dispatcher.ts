@@ -39,10 +39,6 @@ export interface StartableCalls {
   readonly count: number;
   /** Calls behind others that could move, also those that their worker will begin soon. */
   readonly following: number;
-  /** Whether a call behind others has waited for 10 ms, in which its worker has begun none. */
-  readonly isStuck: boolean;
-  /** The first of those on the host. The same at two looks: none has begun in between. */
-  readonly first: object | undefined;
 }
 
 export class Dispatcher implements HostWork {
@@ -171,11 +167,11 @@ export class Dispatcher implements HostWork {
 
   /** Calls that wait for a further worker, as they are now. */
   get startable(): StartableCalls {
-    const { waiting: { runnable, queue }, submitter: { early } } = this;
-    const { count, startable, isStuck } = this.#steal()?.findFollowing() ?? NONE_FOLLOWING;
+    const { waiting: { runnable }, submitter: { early } } = this;
+    const { count, startable } = this.#steal()?.findFollowing() ?? NONE_FOLLOWING;
     // The first call has a worker that is not ready: another might be sooner.
     const onHost = runnable + early + (this.lanes.starting?.load.outstanding ?? 0);
-    return { count: onHost + startable, following: count, isStuck, first: queue.peek() };
+    return { count: onHost + startable, following: count };
   }
 
   /** Estimated time of all calls that wait or run, in milliseconds of one worker. Undefined: their tasks are not known well. */

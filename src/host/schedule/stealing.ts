@@ -28,11 +28,9 @@ export interface FollowingCalls {
   readonly count: number;
   /** Of these, those behind a long call or in a lane that has begun none for a while. */
   readonly startable: number;
-  /** Whether a lane has begun none for a while. */
-  readonly isStuck: boolean;
 }
 
-export const NONE_FOLLOWING: FollowingCalls = { count: 0, startable: 0, isStuck: false };
+export const NONE_FOLLOWING: FollowingCalls = { count: 0, startable: 0 };
 
 export interface Stealing {
   /** Moves calls to an idle lane. True: it moved some. `nowMs`: it considers stalled lanes as well. */

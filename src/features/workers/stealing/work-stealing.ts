@@ -73,7 +73,7 @@ export class WorkStealing implements Stealing {
     const { lanes: { open }, now } = this.#options;
     if (open.some(({ load }) => load.outstanding === 0)) return NONE_FOLLOWING;
     const nowMs = now();
-    let [count, startable, isStuck] = [0, 0, false];
+    let [count, startable] = [0, 0];
     for (const lane of open) {
       if (lane.load.outstanding < 2) continue;
       const calls = this.#movable(lane);
@@ -81,9 +81,8 @@ export class WorkStealing implements Stealing {
       const isLaneStuck = nowMs - this.#oldest.sinceMs(lane, calls[0]!, nowMs) >= STUCK_MS;
       count += calls.length;
       if (isLaneStuck || lane.load.hasLong) startable += calls.length;
-      isStuck ||= isLaneStuck;
     }
-    return { count, startable, isStuck };
+    return { count, startable };
   }
 
   /** Calls that `lane` has not begun and that may move, by their positions, oldest first. */

@@ -2,9 +2,8 @@
  * Grows and shrinks a pool between its limits.
  *
  * A call without a worker that could take it starts one at once. Otherwise a start takes tens of milliseconds, so a burst
- * alone does not cause one. One more is started when a call has waited for a while in which none has begun, or when calls that
- * have waited are worth a start (`start-cost.ts`), and the next after the same time again. A worker that has been idle for
- * `idleTimeoutMs` is closed.
+ * alone does not cause one. One more is started when what waits is worth a start (`start-cost.ts`), and the next after a while
+ * again. A worker that has been idle for `idleTimeoutMs` is closed.
  */
 import type { Runtime, Timer } from "../../../../runtimes/runtime.ts";
 import type { StartableCalls } from "../../../../host/dispatch/dispatcher.ts";
@@ -70,7 +69,7 @@ export class Autoscaler {
       return;
     }
     if (runtime.now() - this.#lastWaitMs > FORGET_MS) this.#waitedMs = 0;
-    this.#grow(calls);
+    this.#grow();
   }
 
   /** Whether calls wait that a further worker would run, or may turn out to. */
@@ -78,9 +77,9 @@ export class Autoscaler {
     return count + following > 0 && !this.#options.isBackingOff();
   }
 
-  /** Looks again after a while, and starts a worker if calls still wait. `before`: what waits now. */
-  #grow(before: StartableCalls): void {
-    const { runtime, size, alive, starting, startable, isWorthStart, start } = this.#options;
+  /** Looks again after a while, and starts a worker if calls still wait and it is worth that. */
+  #grow(): void {
+    const { runtime, size, alive, starting, startable, isWorthStart, lanes, start } = this.#options;
     const sinceMs = runtime.now();
     this.#growth = runtime.setTimeout(() => {
       this.#growth = undefined;
@@ -89,15 +88,13 @@ export class Autoscaler {
       if (!this.#mayWait(calls)) return;
       if (calls.count > starting()) {
         this.#lastWaitMs = runtime.now();
-        this.#waitedMs += this.#lastWaitMs - sinceMs;
-        const isStuck = calls.isStuck ||
-          (calls.first !== undefined && calls.first === before.first);
-        if (isStuck || isWorthStart(this.#waitedMs)) {
+        if (lanes().length > 0) this.#waitedMs += this.#lastWaitMs - sinceMs;
+        if (isWorthStart(this.#waitedMs)) {
           start();
           this.#waitedMs = 0;
         }
       }
-      this.#grow(calls);
+      this.#grow();
     }, GROW_AFTER_MS);
     this.#growth.unref();
   }

@@ -16,6 +16,8 @@ import { StartCost } from "./start-cost.ts";
 const GIVEN_BACK = "another pool gets its thread";
 /** Time for which a worker has had no call before another pool gets its thread. */
 const IDLE_MS = 10;
+/** The first calls of a pool take longer than those behind them, because their code is not compiled yet. */
+const COLD_CALLS = 16;
 /** Timers may be early by so much. */
 const EARLY_MS = 1;
 
@@ -45,7 +47,10 @@ export class PoolSizing implements Sizing, BudgetMember {
       hasWorker: () => this.#usable > 0,
       starting: () => workers.starting,
       startable: () => dispatcher.startable,
-      isWorthStart: (waitedMs) => cost.isWorth(dispatcher.backlogMs, workers.alive, waitedMs),
+      isWorthStart: (waitedMs) => {
+        const isCold = dispatcher.responses.taken < COLD_CALLS;
+        return cost.isWorth(isCold ? undefined : dispatcher.backlogMs, workers.alive, waitedMs);
+      },
       start: () => {
         if (this.mayStart(workers.alive)) workers.startOrReplaceLater();
       },

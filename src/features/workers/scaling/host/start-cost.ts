@@ -1,28 +1,29 @@
 /**
- * Whether a further worker is worth its start: only if the calls would keep the present workers busy for longer than a start
- * takes. The estimate may be wrong, so a worker also starts when calls have waited for that long in all (as in the ski rental
- * problem: no more than twice the time of the better decision).
+ * Whether a further worker is worth its start: only if its part of the work is worth two starts. The estimate may be wrong, so a worker
+ * also starts when calls have waited for twice that time, or for that time if nothing is known of them (as in the ski rental problem: a
+ * bounded multiple of the time of the better decision).
  *
- * Measured in turn with the rule that a worker starts after 10 ms of waiting: a pool of one worker, at most two, gets a burst
- * of calls of a known task, on a busy machine of two cores. Medians of ten runs on Node 26.
+ * Measured by `benchmarks/lint-cli`: a program that lints files of 2 ms (5 to 20 ms while the code is cold), on two cores, with two
+ * workers from the start, with one, and with up to two by this rule. Medians of seven fresh processes on Node 26, which took turns, in
+ * milliseconds of wall time and of processor time. (The rule before, a start after 10 ms of waiting, gave 391 and 648 for 50 files.)
  *
- *   calls × time     after 10 ms: total, CPU, workers     by cost
- *   600 × 0.1 ms     252 ms, 221 ms, 2                    152 ms, 128 ms, 1
- *   1500 × 0.1 ms    456 ms, 481 ms, 2                    348 ms, 263 ms, 1
- *   4000 × 0.1 ms   1001 ms, 919 ms, 2                    887 ms, 905 ms, 2
- *   40 × 1 ms         96 ms,  86 ms, 2                     65 ms,  44 ms, 1
- *   200 × 1 ms       402 ms, 455 ms, 2                    320 ms, 227 ms, 1
- *   20 × 5 ms        153 ms, 159 ms, 2                    210 ms,  93 ms, 1
- *   16 × 50 ms       818 ms, 629 ms, 2                    794 ms, 657 ms, 2
+ *   files     two          one          by this rule
+ *    20     301,  482    268,  345      269,  357
+ *    50     370,  610    331,  424      331,  419
+ *   200     588, 1032    662,  792      624, 1014
+ *   500     927, 1698   1277, 1524      973, 1723
  */
 import { WeakMap } from "../../../../builtins.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
 
+/** What a worker costs, in starts: its first calls are slow as well, because nothing of its code is compiled yet. */
+const STARTS = 2;
+
 export class StartCost {
   readonly #now: () => number;
   readonly #begunMs = new WeakMap<Lane, number>();
-  /** How long starts take, the latest counting half. 0: none is known. */
-  #startMs = 0;
+  /** How long starts take, the latest counting half. Undefined: none is known. */
+  #startMs: number | undefined;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -38,7 +39,7 @@ export class StartCost {
     const begunMs = this.#begunMs.get(lane);
     if (begunMs === undefined) return; // it began before anything was measured
     const startMs = this.#now() - begunMs;
-    this.#startMs = this.#startMs === 0 ? startMs : (this.#startMs + startMs) / 2;
+    this.#startMs = ((this.#startMs ?? startMs) + startMs) / 2;
   }
 
   /**
@@ -46,7 +47,9 @@ export class StartCost {
    * take one worker; undefined: not known.
    */
   isWorth(backlogMs: number | undefined, workers: number, waitedMs: number): boolean {
-    return backlogMs === undefined || waitedMs >= this.#startMs ||
-      backlogMs / workers > this.#startMs;
+    if (this.#startMs === undefined) return false; // the first one is about to show it
+    const costMs = STARTS * this.#startMs;
+    if (backlogMs === undefined) return waitedMs >= costMs;
+    return backlogMs / (workers + 1) > costMs || waitedMs >= 2 * costMs; // the estimate may be wrong
   }
 }
