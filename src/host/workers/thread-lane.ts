@@ -422,7 +422,8 @@ export class ThreadLane implements Lane, Receiver {
     const given = this.#reason ?? this.#startError?.message;
     const reason = given?.replace(/\.$/, "") ?? found.reason; // it becomes the end of a sentence
     if (wasStarting) {
-      this.#startError ??= endedEarly(reason, cause, exitCode, found.stderr);
+      const told = death !== undefined || cause === undefined ? exitCode : undefined;
+      this.#startError ??= endedEarly(reason, cause, told, found.stderr);
     }
     this.#owner.onEnd(this, {
       workerId: this.id,

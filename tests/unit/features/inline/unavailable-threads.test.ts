@@ -113,7 +113,9 @@ describe("threads that end before their code runs", () => {
     expect([events, failures]).toEqual([["0 ended"], []]);
     threads[1]!.exit();
     await load();
-    expect(events.at(-1)).toMatch(/^The worker ended while starting: it exited\., 0 left$/);
+    expect(events.at(-1)).toMatch(
+      /^The worker ended while starting: it exited \(exit code 1\)\., 0 left$/,
+    );
     expect([hosted.length, failures]).toEqual([1, []]);
     expect(exits.map(([, error]) => error)).toEqual([undefined, undefined]);
   });
