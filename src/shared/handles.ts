@@ -4,7 +4,7 @@
  */
 import { Error } from "../builtins.ts";
 import { HANDLE, type HandleParts } from "../realm/handles.ts";
-import { PRINTED } from "../runtimes/printed.ts";
+import { printAs } from "../runtimes/printed.ts";
 import { type Kind, KINDS, ObjectMemory } from "./memory.ts";
 import { thisThread } from "./threads/this-thread.ts";
 import { Uncloneable } from "./uncloneable.ts";
@@ -69,18 +69,12 @@ export abstract class SharedObject extends Uncloneable {
     this.#memory = memory;
   }
 
-  /**
-   * How it is printed.
-   *
-   * @internal
-   */
-  [PRINTED](): string {
-    if (!(#memory in this)) return "an object of heddle/shared";
-    const { kind } = this[HANDLE];
-    return `${NAMES[kind as Kind] ?? kind} (shared by threads)`;
-  }
-
   static {
     memoryOf = (handle) => handle.#memory;
+    printAs(this.prototype, (handle) => {
+      if (!(#memory in handle)) return "an object of heddle/shared";
+      const { kind } = handle[HANDLE];
+      return `${NAMES[kind as Kind] ?? kind} (shared by threads)`;
+    });
   }
 }

@@ -2,7 +2,7 @@
 import { FinalizationRegistry, Set } from "../../builtins.ts";
 import { checkInteger } from "../../option-checks.ts";
 import { ChannelClosedError } from "../../shared-errors.ts";
-import { PRINTED } from "../../runtimes/printed.ts";
+import { printAs } from "../../runtimes/printed.ts";
 import { HANDLE, type HandleParts } from "../../realm/handles.ts";
 import { BLOCK, checkOptions, checkWait, NO_OPTIONS, WAIT } from "../given.ts";
 import { registerHandle, type SharedHandle } from "../handles.ts";
@@ -89,15 +89,12 @@ abstract class End extends Uncloneable {
     return this.queue.capacity;
   }
 
-  /**
-   * How it is printed.
-   *
-   * @internal
-   */
-  [PRINTED](): string {
-    if (!(#side in this)) return "an end of a channel";
-    const name = this.#side === "sender" ? "Sender" : "Receiver";
-    return `${name} (of a channel; ${this.#isOpen ? "open" : "closed"})`;
+  static {
+    printAs(this.prototype, (end) => {
+      if (!(#side in end)) return "an end of a channel";
+      const name = end.#side === "sender" ? "Sender" : "Receiver";
+      return `${name} (of a channel; ${end.#isOpen ? "open" : "closed"})`;
+    });
   }
 
   protected checkOpen(): void {

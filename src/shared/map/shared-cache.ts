@@ -1,5 +1,5 @@
 /** Caches: maps that never are full. */
-import { PRINTED } from "../../runtimes/printed.ts";
+import { printAs } from "../../runtimes/printed.ts";
 import { NO_OPTIONS } from "../given.ts";
 import { registerHandle } from "../handles.ts";
 import { ObjectMemory } from "../memory.ts";
@@ -24,13 +24,8 @@ export class SharedCache<K extends Key = string, V = unknown> extends SharedMap<
     );
   }
 
-  /**
-   * How it is printed.
-   *
-   * @internal
-   */
-  override [PRINTED](): string {
-    return super[PRINTED]().replace("SharedMap", "SharedCache");
+  static {
+    printAs(this.prototype, () => "SharedCache (shared by threads)");
   }
 
   /** Reads that found an entry, reads that did not, and evictions: of all threads, since the cache was made. Some of those that go on meanwhile may be missing. */

@@ -13,7 +13,7 @@ import { brandOf } from "../../../../codec/support/brands.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { ignoreRejections } from "../../../../host/dispatch/pending-arguments.ts";
 import { inCallerContext } from "../../../../api/calls/in-caller-context.ts";
-import { PRINTED } from "../../../../runtimes/printed.ts";
+import { printAs } from "../../../../runtimes/printed.ts";
 import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { atCaller } from "../../../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
@@ -180,17 +180,14 @@ export class MappedResults<Result>
     await this.return();
   }
 
-  /**
-   * How it is printed.
-   *
-   * @internal
-   */
-  [PRINTED](): string {
-    if (!(#start in this)) return "MappedResults";
-    const isBegun = this.#run !== undefined || this.#refused !== undefined;
-    return isBegun
-      ? "MappedResults (begun)"
-      : "MappedResults (not begun: await it, or read it by for await)";
+  static {
+    printAs(this.prototype, (mapped) => {
+      if (!(#start in mapped)) return "MappedResults";
+      const isBegun = mapped.#run !== undefined || mapped.#refused !== undefined;
+      return isBegun
+        ? "MappedResults (begun)"
+        : "MappedResults (not begun: await it, or read it by for await)";
+    });
   }
 
   get #results(): StreamConsumer {

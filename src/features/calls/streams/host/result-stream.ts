@@ -1,6 +1,6 @@
 /** Results that are streams, as callers see them. docs/internals/streams.md explains the protocol. */
 import { FinalizationRegistry, Set, WeakRef } from "../../../../builtins.ts";
-import { PRINTED } from "../../../../runtimes/printed.ts";
+import { printAs } from "../../../../runtimes/printed.ts";
 import { type ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
 
 /**
@@ -35,6 +35,12 @@ export class ResultStream<Item, Return = void>
   static {
     createHandle = <Item, Return>(consumer: StreamConsumer) => new this<Item, Return>(consumer);
     isRead = (stream) => stream.#consumer.hasReader;
+    printAs(this.prototype, (stream) => {
+      if (!(#consumer in stream)) return "ResultStream";
+      return stream.#consumer.hasReader
+        ? "ResultStream (begun)"
+        : "ResultStream (not read yet: read it by for await or toArray())";
+    });
   }
 
   readonly #consumer: StreamConsumer;
@@ -79,18 +85,6 @@ export class ResultStream<Item, Return = void>
       if (batch === undefined) return items;
       for (const item of batch) items.push(item as Item);
     }
-  }
-
-  /**
-   * How it is printed.
-   *
-   * @internal
-   */
-  [PRINTED](): string {
-    if (!(#consumer in this)) return "ResultStream";
-    return this.#consumer.hasReader
-      ? "ResultStream (begun)"
-      : "ResultStream (not read yet: read it by for await or toArray())";
   }
 
   /** The stream itself, which one reader can read once. */
