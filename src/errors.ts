@@ -106,7 +106,7 @@ export interface WorkerLoss {
   readonly signal?: string | undefined;
   /** Whether it ran out of memory, if the runtime says so. */
   readonly outOfMemory?: boolean;
-  /** The last lines that its process wrote to stderr, fatal errors of the runtime first. */
+  /** The last lines that it wrote to stderr, fatal errors of the runtime first: of a process, or with the option `output`. */
   readonly stderr?: string | undefined;
   /** The name of the task that it ran for the call. */
   readonly task?: string | undefined;

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "../errors.ts";
 
 /** A reference with the query `?pool`; or a comment, a text or a regular expression, in which there is none. */
 const TOKENS =
-  /\bnew\s+URL\(\s*(["'`])([^"'`\n]+)\?pool\1\s*,\s*import\.meta\.url\s*,?\s*\)|\bimport\.meta\.resolve\(\s*(["'`])([^"'`\n]+)\?pool\3\s*,?\s*\)|\/\/[^\n]*|\/\*[^]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|(?<=(?:^|[=(,:;!&|?{}[\n])\s*)\/(?:[^\\/\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
+  /\bnew\s+URL\(\s*(["'`])([^"'`\n]+)\?pool\1\s*,\s*import\.meta\.url\s*,?\s*\)|\bimport\.meta\.resolve\(\s*(["'`])([^"'`\n]+)\?pool\3\s*,?\s*\)|\/\/[^\n]*|\/\*[^]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|(?<=(?:^|[=(,:;!&|?{}[\n]|\b(?:return|typeof|case|in|of|void|delete|throw|do|else|await|yield))\s*)\/(?:[^\\/\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
 
 /**
  * `code` with what `toUrl` returns, an expression whose value is a URL as a string, in the place of each reference. Lines keep

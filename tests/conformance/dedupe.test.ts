@@ -99,6 +99,12 @@ describe("dedupe()", () => {
     expect(new Set(all).size).toBe(lists.length);
   });
 
+  test("refuses a cache that answers later", async () => {
+    const cache = { get: () => Promise.resolve(1), set: () => {} };
+    const count = dedupe(countedPool().call.count, { key: (name) => name, cache });
+    expect(await rejection(count("a"))).toMatchObject({ code: "HEDDLE_INVALID_ARGUMENT" });
+  });
+
   test("refuses what has no key, and generators", async () => {
     const { call, ready } = countedPool();
     await ready;
@@ -127,7 +133,8 @@ describe("dedupe()", () => {
         [f, { ttlMs: -1 }],
         [f, { max: 0 }],
         [f, { cache: {} }],
-        [f, { cache: new Map(), ttlMs: 1 }],
+        [f, { cache: new Map() }],
+        [f, { key: () => "", cache: new Map(), ttlMs: 1 }],
         [f, { other: 1 }],
       ]
     ) {

@@ -122,6 +122,15 @@ describe("an item that ends its worker", () => {
 });
 
 describe("settled: true", () => {
+  test("goes on after an item whose task was wrong in calling heddle", async () => {
+    const pool = await readyPool();
+    const outcomes = await pool.map(pool.call.misuseAt, numbers(50), { settled: true });
+    expect(outcomes.map(({ status }) => status)).toEqual(
+      numbers(50).map((n) => n === 20 ? "rejected" : "fulfilled"),
+    );
+    expect(outcomes[20]).toMatchObject({ index: 20, reason: { code: "HEDDLE_INVALID_ARGUMENT" } });
+  });
+
   test("gives the outcomes of all items in order, awaited or read", async () => {
     const pool = await readyPool();
     const items = jobs(300, 0, 100, 101, 299);

@@ -90,6 +90,21 @@ describe("the option output", () => {
     expect(texts).toEqual(["a\n", "b€c", "de"]);
   });
 
+  test("does not slow down a call that prints a long line in many parts", async () => {
+    for (const options of [{}, { workers: "processes" }] as const) {
+      const { pool, printed } = printingPool(options);
+      await pool.call.printMany("0123456789", 60_000);
+      await pool.shutdown();
+      const text = textOf(printed).replace("module\n", "").replace("teardown\n", "");
+      expect(text).toBe("0123456789".repeat(60_000));
+    }
+  });
+
+  test("calls back after a write, never in it", async () => {
+    const { pool } = printingPool({ output: "ignore" });
+    expect(await pool.call.printInTurn(20_000)).toBe(20_000);
+  });
+
   test("knows streams and methods of objects", async () => {
     const { pool, printed } = printingPool();
     expect(await Array.fromAsync(pool.call.printBetween())).toEqual([1]);

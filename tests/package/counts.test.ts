@@ -32,10 +32,10 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 383_700, workerBytes: 162_400 };
+const BYTES = { hostBytes: 384_200, workerBytes: 163_000 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 203_600, workerBytes: 116_300 };
+const CORE_BYTES = { hostBytes: 204_000, workerBytes: 116_700 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
   number: { host: 322, second: 346, shutdown: 38, worker: 160, ...BYTES },
   object: { host: 402, second: 418, shutdown: 38, worker: 242, ...BYTES },

@@ -47,8 +47,8 @@ export interface DedupeOptions<Args extends readonly unknown[] = never> {
    */
   readonly max?: number;
   /**
-   * Keeps the results in the place of `ttlMs` and `max`: a `SharedCache` shares them with workers. A result that it refuses is not kept,
-   * nor is `undefined`.
+   * Keeps the results in the place of `ttlMs` and `max`, by the values of `key`, which it needs: a `SharedCache` shares them with
+   * workers. A result that it refuses is not kept, nor is `undefined`. Functions with one cache need keys that differ.
    *
    * @default none
    */
@@ -173,6 +173,9 @@ function resultsIn(cache: ResultCache): Results {
   return {
     find: (key) => {
       const value = cache.get(key);
+      if (isPromise(value)) {
+        throw new InvalidArgumentError("cache.get() must return the value, not a promise of it.");
+      }
       return value === undefined ? undefined : { value };
     },
     keep: (key, value) => {
@@ -205,6 +208,11 @@ function checkDedupe(given: unknown): {
   const { get, set } = Object(cache) as Partial<ResultCache>;
   if (typeof get !== "function" || typeof set !== "function") {
     throw invalid("cache", "a SharedCache, or another object with get and set", show(cache));
+  }
+  if (key === undefined) {
+    throw new InvalidArgumentError(
+      "dedupe() with a cache needs a key, by which the results are in it.",
+    );
   }
   if (keptMs !== 0 || most !== DEFAULT_MAX) {
     throw new InvalidArgumentError(

@@ -70,8 +70,6 @@ export class Supervisor implements LaneOwner, Workers {
   /** Failed starts in a row, and workers in a row that ended without an answer. */
   #startFailures = 0;
   #unproductive = 0;
-  /** Those of the latter that no call has ended. */
-  #unprovoked = 0;
   /** Responses taken when a worker last ended without one of its own. */
   #responsesAtLastFailure = 0;
   #nextId = 0;
@@ -307,13 +305,11 @@ export class Supervisor implements LaneOwner, Workers {
       if (this.#hasFailed(startError, end.signal !== undefined)) return false;
     }
     const { taken } = this.dispatcher.responses;
-    const isUnproductive = !lane.hasResponded && !(end.cause instanceof TimeoutError);
+    const isUnproductive = !lane.hasResponded && !hadCalls && !(end.cause instanceof TimeoutError);
     if (!isUnproductive || taken !== this.#responsesAtLastFailure) this.#unproductive = 0;
-    if (this.#unproductive === 0 || hadCalls) this.#unprovoked = 0;
     if (isUnproductive) this.#unproductive++;
-    if (isUnproductive && !hadCalls) this.#unprovoked++;
     this.#responsesAtLastFailure = taken;
-    if (this.#unprovoked < MAX_UNPRODUCTIVE) return true;
+    if (this.#unproductive < MAX_UNPRODUCTIVE) return true;
     const message = `${MAX_UNPRODUCTIVE} workers in a row ended before they had a call`;
     this.events.onFailed(new WorkerStartError(`${message}; the last: ${end.reason}.`, { cause }));
     return false;

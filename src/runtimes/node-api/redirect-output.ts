@@ -17,7 +17,7 @@ export function redirectOutput(
         : given;
       write(name, chunk);
       const callback = rest.at(-1);
-      if (typeof callback === "function") callback();
+      if (typeof callback === "function") process.nextTick(callback as () => void);
       return true;
     };
     Object.assign(process[name], { write: replacement });

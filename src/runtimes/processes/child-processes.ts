@@ -11,6 +11,7 @@ import { isBun, isDeno } from "../node-api/threads.ts";
 import type { ThreadOptions, WorkerEntry } from "../runtime.ts";
 import type { OutputName } from "../worker-handle.ts";
 import type { ChildProcess, ProcessOptions } from "./types.ts";
+import { OutputLines } from "../output-lines.ts";
 import { readProcess } from "./read-process.ts";
 import { createSharedFile } from "./shared-file.ts";
 import { CHILD_VARIABLE, FILE, GUARD, MEMORY, writeTo } from "./child-variable.ts";
@@ -92,18 +93,16 @@ function forward(
   keep: (chunk: Buffer) => void,
   onOutput: ProcessOptions["onOutput"],
 ): () => void {
-  const decoder = new TextDecoder();
-  let rest = "";
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const lines = new OutputLines();
   child[name]?.on("data", (chunk: Buffer) => {
     keep(chunk);
     if (onOutput === undefined) return void process[name].write(chunk);
-    rest += decoder.decode(chunk, { stream: true });
-    const length = rest.lastIndexOf("\n") + 1;
-    const lines = rest.slice(0, length);
-    rest = rest.slice(length);
-    if (lines !== "") onOutput(name, lines);
+    const whole = lines.add(decoder.decode(chunk, { stream: true }));
+    if (whole !== "") onOutput(name, whole);
   });
   return () => {
+    const rest = lines.take();
     if (rest !== "") onOutput?.(name, rest);
   };
 }

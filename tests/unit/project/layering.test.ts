@@ -90,6 +90,7 @@ const TYPES_OF_RUNTIMES = [
   "runtimes/worker-handle.ts",
   "runtimes/processes/types.ts",
   "runtimes/printed.ts",
+  "runtimes/output-lines.ts",
 ];
 
 /** Only these may import the adapter of the current runtime. */

@@ -24,8 +24,8 @@ export interface ObserveData {
   readonly printsWaitsFromMs: number | undefined;
   /** The URL of the module of the option `context`. */
   readonly context: string | undefined;
-  /** Whether the host takes what the worker prints (`output`). */
-  readonly takesOutput: boolean;
+  /** What the host does with that which the worker prints. Undefined: it is printed. */
+  readonly output: "take" | "ignore" | undefined;
 }
 
 const SLOTS = 4096;

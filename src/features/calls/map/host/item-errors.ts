@@ -25,6 +25,8 @@ export interface FailedItems {
   /** Place of the first one among all items, or in its chunk. */
   readonly from: number;
   readonly count: number;
+  /** Whether the task threw it for that item. Otherwise it may be the call's. */
+  readonly isThrown?: boolean;
 }
 
 function codeOf(error: unknown): unknown {
@@ -32,17 +34,17 @@ function codeOf(error: unknown): unknown {
 }
 
 /** Whether the error ends the run: it is none of these items. */
-export function isOfAll(error: unknown): boolean {
-  return OF_ALL.has(codeOf(error));
+export function isOfAll({ error, isThrown = false }: FailedItems): boolean {
+  return !isThrown && OF_ALL.has(codeOf(error));
 }
 
 /**
  * Tells which item of a run of `name` an error is of: by `index` and `item`, and in a line at the end of its stack, which is what is
  * printed. What was thrown is not wrapped: it keeps its class and its message.
  */
-export function tellItem({ error, from, count }: FailedItems, item: unknown, name: string): void {
-  const code = codeOf(error);
-  if (!isError(error) || code === SHARED || OF_ALL.has(code) || "index" in error) return;
+export function tellItem(failed: FailedItems, item: unknown, name: string): void {
+  const { error, from, count } = failed;
+  if (!isError(error) || codeOf(error) === SHARED || isOfAll(failed) || "index" in error) return;
   const which = count === 1
     ? `item ${from} of ${name}: ${brief(item)}`
     : `items ${from} to ${

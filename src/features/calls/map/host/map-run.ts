@@ -251,7 +251,11 @@ export class MapRun {
     try {
       const [results, ms, used, ...thrown] = await called;
       if (thrown.length > 0) {
-        return { results, ms, failed: { error: thrown[0], from: used - 1, count: 1 } };
+        return {
+          results,
+          ms,
+          failed: { error: thrown[0], from: used - 1, count: 1, isThrown: true },
+        };
       }
       if (used === items.length || this.#isOver) return { results, ms };
       // The worker has used some of the items only.
@@ -297,7 +301,7 @@ export class MapRun {
         results.push({ status: "fulfilled", value, index: from + results.length });
       }
       if (failed === undefined) break;
-      if (isOfAll(failed.error) || bound.signal?.aborted === true) {
+      if (isOfAll(failed) || bound.signal?.aborted === true) {
         return { results, ms: totalMs, failed };
       }
       this.#tell(failed, rest, from + results.length);

@@ -39,8 +39,12 @@ export function createFollower(host: PoolParts, channel: TracingChannel): CallFo
 /** Prepares a pool with `metrics`, `debug`, `context` or `output`, before its parts are made. */
 export function observe(host: PoolParts): void {
   const { options, runtime } = host.spec;
-  const { metrics, debug: topics, modules: { context }, output = "inherit" } = options;
-  const takesOutput = output !== "inherit";
+  const { metrics, debug: topics, modules: { context } } = options;
+  const output = typeof options.output === "function"
+    ? "take"
+    : options.output === "ignore"
+    ? "ignore"
+    : undefined;
   const stamps = metrics ? host.part(createStamps) : undefined;
   if (stamps !== undefined) {
     host.createSender = (options) => new StampingSender(options, stamps);
@@ -49,12 +53,12 @@ export function observe(host: PoolParts): void {
   const debug = topics && host.part(createDebugLog);
   const printsWaits = debug?.waits === true;
   if (printsWaits) printWaits(host, debug);
-  if (stamps === undefined && context === undefined && !printsWaits && !takesOutput) return;
+  if (stamps === undefined && context === undefined && !printsWaits && output === undefined) return;
   const data: ObserveData = {
     metrics: stamps?.buffer,
     printsWaitsFromMs: printsWaits ? debug.fromMs : undefined,
     context: context && runtime.toModuleUrl(context),
-    takesOutput,
+    output,
   };
   host.startData["observe"] = data;
 }

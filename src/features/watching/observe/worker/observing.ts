@@ -6,8 +6,8 @@ import { startPrinting } from "./printing.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 
 export function startObserving(data: ObserveData, core: WorkerCore): void {
-  const { metrics, printsWaitsFromMs, context, takesOutput } = data;
-  if (takesOutput) startPrinting(core);
+  const { metrics, printsWaitsFromMs, context, output } = data;
+  if (output !== undefined) startPrinting(core, output === "ignore");
   if (metrics !== undefined) core.onLoaded.push(() => measure(metrics, core));
   if (printsWaitsFromMs !== undefined) {
     core.onParked = () => {

@@ -1,22 +1,23 @@
 /** The option `output`: posts to the host what this worker prints, with the call that prints it. */
 import { Map, TextDecoder } from "../../../../builtins.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
+import { OutputLines } from "../../../../runtimes/output-lines.ts";
 import type { OutputName } from "../../../../runtimes/worker-handle.ts";
 import { seams } from "../../../../worker/feature.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
 
-/** A call that runs, and the beginnings of the lines that it has not ended. */
+/** A call that runs, and what it prints. */
 interface Printing {
   readonly task: string;
   readonly id: number;
-  readonly rest: Record<OutputName, string>;
+  readonly lines: Readonly<Record<OutputName, OutputLines>>;
   isOver: boolean;
 }
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-/** What the host prints is its own, and what a process prints goes through its streams. */
-export function startPrinting(core: WorkerCore): void {
+/** What the host prints is its own, and what a process prints goes through its streams. `isIgnored`: the host wants no more than errors. */
+export function startPrinting(core: WorkerCore, isIgnored: boolean): void {
   const { runtime, site, post } = core;
   if (site.isHost || runtime.isProcess === true) return;
   const running = runtime.createContext<Printing>();
@@ -29,22 +30,26 @@ export function startPrinting(core: WorkerCore): void {
   const end = (printing: Printing): void => {
     printing.isOver = true;
     for (const stream of STREAMS) {
-      if (printing.rest[stream] !== "") send(stream, printing.rest[stream], printing);
+      const rest = printing.lines[stream].take();
+      if (rest !== "") send(stream, rest, printing);
     }
   };
 
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const options = { ignoreBOM: true };
+  const decoders = {
+    stdout: new TextDecoder("utf-8", options),
+    stderr: new TextDecoder("utf-8", options),
+  };
   runtime.redirectOutput!(STREAMS, (stream, chunk) => {
+    if (isIgnored && stream === "stdout") return;
     const text = typeof chunk === "string"
       ? chunk
       : decoders[stream].decode(chunk, { stream: true });
     if (text === "") return;
     const printing = running.get();
     if (printing === undefined || printing.isOver) return send(stream, text, printing);
-    const all = printing.rest[stream] + text;
-    const length = all.lastIndexOf("\n") + 1;
-    printing.rest[stream] = all.slice(length);
-    if (length > 0) send(stream, all.slice(0, length), printing);
+    const lines = printing.lines[stream].add(text);
+    if (lines !== "") send(stream, lines, printing);
   });
   site.parent.onExit(() => calls.forEach(end));
 
@@ -54,7 +59,8 @@ export function startPrinting(core: WorkerCore): void {
       const { slot, generation, task: { index, nameOf } } = call;
       const task = nameOf?.(args) ?? core.named[index % core.named.length]!.name;
       const id = keyOf(slot, generation);
-      calls.set(id, { task, id, rest: { stdout: "", stderr: "" }, isOver: false });
+      const lines = { stdout: new OutputLines(), stderr: new OutputLines() };
+      calls.set(id, { task, id, lines, isOver: false });
     },
     run: ({ slot, generation, task }, f) =>
       running.run(

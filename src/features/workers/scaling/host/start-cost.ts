@@ -18,10 +18,15 @@ import type { Lane } from "../../../../host/lanes/lane.ts";
 
 /** What a worker costs, in starts: its first calls are slow as well, because nothing of its code is compiled yet. */
 const STARTS = 2;
+/** Most that a worker is taken to cost: modules that load for seconds do so beside the calls that run. */
+const MAX_COST_MS = 200;
+/** Time after which a worker that has not started yet no longer holds up others, if none has. */
+const FIRST_MS = 250;
 
 export class StartCost {
   readonly #now: () => number;
   readonly #begunMs = new WeakMap<Lane, number>();
+  #lastBegunMs = 0;
   /** How long starts take, the latest counting half. Undefined: none is known. */
   #startMs: number | undefined;
 
@@ -31,7 +36,8 @@ export class StartCost {
 
   /** The thread of a worker has started. */
   begin(lane: Lane): void {
-    this.#begunMs.set(lane, this.#now());
+    this.#lastBegunMs = this.#now();
+    this.#begunMs.set(lane, this.#lastBegunMs);
   }
 
   /** It is ready. */
@@ -47,8 +53,8 @@ export class StartCost {
    * take one worker; undefined: not known.
    */
   isWorth(backlogMs: number | undefined, workers: number, waitedMs: number): boolean {
-    if (this.#startMs === undefined) return false; // the first one is about to show it
-    const costMs = STARTS * this.#startMs;
+    if (this.#startMs === undefined) return this.#now() - this.#lastBegunMs >= FIRST_MS;
+    const costMs = Math.min(STARTS * this.#startMs, MAX_COST_MS);
     if (backlogMs === undefined) return waitedMs >= costMs;
     return backlogMs / (workers + 1) > costMs || waitedMs >= 2 * costMs; // the estimate may be wrong
   }
