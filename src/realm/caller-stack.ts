@@ -29,17 +29,25 @@ export interface Place {
   readonly stack?: unknown;
 }
 
-/** The place where the running function `callee` was called. */
+/** The place where the running function `callee` was called. Without a stack if the program's `prepareStackTrace` throws. */
 export function placeAbove(callee: Callee): Place {
   const place: Place = {};
-  captureStackTrace(place, callee);
+  try {
+    captureStackTrace(place, callee);
+  } catch {
+    // Bun calls it here, the others when the stack is read.
+  }
   return place;
 }
 
 /** `error` with the frames of `place`, unless that has none. */
 export function withPlace<Reason extends Error>(error: Reason, place: Place): Reason {
-  const frames = framesOf(place);
-  if (frames !== "") Reflect.set(error, "stack", `${error.name}: ${error.message}\n${frames}`);
+  try {
+    const frames = framesOf(place);
+    if (frames !== "") Reflect.set(error, "stack", `${error.name}: ${error.message}\n${frames}`);
+  } catch {
+    // As above.
+  }
   return error;
 }
 
