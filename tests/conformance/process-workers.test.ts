@@ -393,9 +393,13 @@ test("a budget of threads counts processes, and a pool gives its idle ones to an
     pool.addEventListener("workerStart", () => most = Math.max(most, budget.threads));
   }
   for (const pool of pools) {
-    const pids = await Promise.all(Array.from({ length: 60 }, () => pool.call.burn(20)));
-    expect(new Set(pids).size).toBe(2);
-    expect(pids.every(isAlive)).toBe(true);
+    // Until the second process has started, which takes its time on a busy machine.
+    const pids = new Set<number>();
+    while (pids.size < 2) {
+      const burnt = await Promise.all(Array.from({ length: 40 }, () => pool.call.burn(20)));
+      for (const pid of burnt) pids.add(pid);
+    }
+    expect([...pids].every(isAlive)).toBe(true);
   }
   expect(most).toBe(2);
 });
