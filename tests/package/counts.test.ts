@@ -37,7 +37,8 @@ const BYTES = { hostBytes: 384_200, workerBytes: 163_000 };
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
 const CORE_BYTES = { hostBytes: 204_000, workerBytes: 116_700 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
-  number: { host: 322, second: 346, shutdown: 38, worker: 160, ...BYTES },
+  // 319 on a quiet machine; a busy one adds up to 8 in all of these starts.
+  number: { host: 328, second: 346, shutdown: 38, worker: 160, ...BYTES },
   object: { host: 402, second: 418, shutdown: 38, worker: 242, ...BYTES },
   "number heddle/core": { host: 322, second: 346, shutdown: 38, worker: 161, ...CORE_BYTES },
   "object heddle/core": { host: 403, second: 420, shutdown: 38, worker: 243, ...CORE_BYTES },
