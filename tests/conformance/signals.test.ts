@@ -43,8 +43,7 @@ describe.skipIf(process.platform === "win32")("a signal", () => {
 
   test("rejects calls that no worker has begun, if it is told so", async () => {
     const program = start("threads", 300, "reject");
-    await until(() => program.output().includes("ready"));
-    await new Promise((resolve) => setTimeout(resolve, 50)); // the first call begins
+    await until(() => program.output().includes("ready") && program.output().includes("begun"));
     program.send("SIGINT");
     expect((await program.exited).code).toBe(130);
     await program.closed;

@@ -222,10 +222,10 @@ export interface PoolOptions {
    */
   readonly context?: ContextOptions;
   /**
-   * What becomes of that which workers print. "inherit": this program prints it, as it comes. "ignore": nothing. A function gets it:
-   * whole lines, so that those of different calls do not interleave, with the worker, the stream and the call. The last lines of
-   * stderr are in {@link WorkerLostError} except with "inherit" for threads. Not what native code and children of a thread write.
-   * Not in browsers.
+   * Where the output of workers goes. "inherit": this program prints it. "ignore": nobody gets it. A function gets whole lines, so
+   * that those of different calls do not interleave, with the worker, the stream and the call. With the last two, and for processes,
+   * {@link WorkerLostError} has the last lines of stderr. Output of native code and of children of a thread is not taken. Not in
+   * browsers.
    *
    * @default "inherit"
    * @see [output of tasks](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#output-of-tasks)

@@ -28,8 +28,8 @@ export interface SignalOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * What happens to calls that no worker has begun, as of `pool.shutdown`. Programs of the command line reject them, so that Ctrl-C ends
-   * them when the running ones are done.
+   * What happens to calls that no worker has begun, as in `pool.shutdown`. With "reject" the program ends as soon as the running calls
+   * have ended, which suits a command-line program.
    *
    * @default "run"
    */

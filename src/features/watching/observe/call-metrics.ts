@@ -24,7 +24,7 @@ export interface ObserveData {
   readonly printsWaitsFromMs: number | undefined;
   /** The URL of the module of the option `context`. */
   readonly context: string | undefined;
-  /** What the host does with that which the worker prints. Undefined: it is printed. */
+  /** What the host does with the output of the worker. Undefined: the worker prints it. */
   readonly output: "take" | "ignore" | undefined;
 }
 

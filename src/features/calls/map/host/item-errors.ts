@@ -39,8 +39,8 @@ export function isOfAll({ error, isThrown = false }: FailedItems): boolean {
 }
 
 /**
- * Tells which item of a run of `name` an error is of: by `index` and `item`, and in a line at the end of its stack, which is what is
- * printed. What was thrown is not wrapped: it keeps its class and its message.
+ * Tells which item of a run of `name` an error is of: by `index` and `item`, and in a line at the end of its stack, which runtimes
+ * print. The error is not wrapped, so its class and its message stay.
  */
 export function tellItem(failed: FailedItems, item: unknown, name: string): void {
   const { error, from, count } = failed;

@@ -35,7 +35,7 @@ export interface OutputSource {
 }
 
 /**
- * What becomes of that which workers print: see {@link PoolOptions.output}.
+ * Where the output of workers goes: see {@link PoolOptions.output}.
  *
  * @param text Whole lines, each with its end. The last line of a call may have none.
  * @param source Where it was printed.
