@@ -17,10 +17,8 @@ const entries: Record<string, string> = {
   task: "src/mod-task.ts",
   bundler: "src/mod-bundler.ts",
   dashboard: "src/mod-dashboard.ts",
-  knitting: "src/mod-knitting.ts",
-  "knitting/utils": "src/mod-knitting-utils.ts",
+  files: "src/mod-files.ts",
   nats: "src/mod-nats.ts",
-  piscina: "src/mod-piscina.ts",
   shared: "src/mod-shared.ts",
 };
 
@@ -77,33 +75,22 @@ const forBundlers: NonNullable<Options["plugins"]>[number] = {
 /** The names that a module for CommonJS exports, for those that look for them in the text: it does nothing, and so it would go. */
 const NAMES = /\b0&&\(module\.exports=\{[^}]*\}\);\s*$/;
 
-/** `require("piscina")` is the class, with the other exports as its members, so that of `heddle/piscina` is as well. */
-const PISCINA = "module.exports=module.exports.Piscina;module.exports.default=module.exports;\n";
-
 const forRequire: NonNullable<Options["plugins"]>[number] = {
   name: "for-require",
   renderChunk: async (code, { path }) => {
     const name = basename(path);
     const [names = ""] = NAMES.exec(code) ?? [];
-    return { code: await shrink(name, code) + names + (name === "piscina.cjs" ? PISCINA : "") };
+    return { code: await shrink(name, code) + names };
   },
 };
 
-const { task, shared, bundler, "knitting/utils": utils, ...hosts } = entries as Record<
-  string,
-  string
->;
+const { task, shared, bundler, files, ...hosts } = entries;
 /** What has no types, since programs do not import it. */
 const workers: readonly Entries[] = [
   { [WORKER]: "src/mod-worker.ts" },
   { [CORE_WORKER]: "src/mod-core-worker.ts" },
-  { "knitting/bootstrap": "src/compat/knitting/bootstrap.ts" },
-  {
-    "piscina/runner": "src/compat/piscina/in-worker/runner.ts",
-    "piscina/setup": "src/compat/piscina/in-worker/setup.ts",
-  },
 ];
-const alone = { task: task!, shared: shared!, bundler: bundler!, "knitting/utils": utils! };
+const alone = { task: task!, shared: shared!, bundler: bundler!, files: files! };
 
 await buildModules({ hosts, core, alone, workers }, "dist", forWebpack);
 await buildBrowser();
@@ -112,10 +99,12 @@ export default defineConfig(({ dts }) => [
   {
     ...common,
     // For bundlers, by the condition `module`: by the smaller its files are, the more of them a bundle can leave out.
-    // A file of its own for `task`, which would share one with the code for structs.
+    // Files of their own for these, which would be in those of others.
     entry: Object.assign(
       {
         declare: "src/features/task.ts",
+        dedupe: "src/api/calls/dedupe.ts",
+        signals: "src/api/pool/shutdown-on-signals.ts",
         "is-main": "src/features/is-main.ts",
         "core-is-main": "src/core/is-main.ts",
       },

@@ -16,13 +16,16 @@ import { KNITTING } from "./contenders/names.ts";
 import { SCENARIOS } from "./runner/catalogue.ts";
 import { countFailed, measure, roundsOf, type Run } from "./runner/measure.ts";
 import { describePlan, expectedSeconds, formatDuration, Progress } from "./runner/progress.ts";
-import { speedUpOf, summaryOf } from "./runner/summary.ts";
+import { reportOf, speedUpOf, summaryOf } from "./runner/summary.ts";
 import { isTerminal, log } from "./runner/terminal.ts";
 import { RUNTIMES, startedOn } from "./runner/runtimes.ts";
 import { type Choices, SCRIPTS } from "./runner/scenario.ts";
 import { hasCargo, tokioRun } from "./runner/tokio.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** Where figures of machines with many cores are wanted. */
+const ISSUES = "https://github.com/heddle-js/heddle/issues";
 
 const HELP = `./run.sh [--json] [--quick] [--only NAMES] [--runtime NAMES] [--threads N]
          [--peer knitting=PATH] [--soak-minutes N] [--delay-ms N] [--out DIR] [--list]
@@ -243,7 +246,10 @@ for (const run of runs) {
     isBusy ||= result.reference?.isBusy === true;
     failed += countFailed(result);
     writeResult(result);
-    if (run.name === "heavy-load") log(speedUpOf(result));
+    if (run.name === "heavy-load") {
+      log(speedUpOf(result));
+      if (result.machine.cores > 2) log(`Please send this line to ${ISSUES}: ${reportOf(result)}`);
+    }
   } catch (error) {
     fails(run.runtime, run.name, error);
   }

@@ -16,7 +16,7 @@ interface Export {
 }
 
 /** First on their pages. */
-const FIRST = ["createPool", "task", "Piscina"];
+const FIRST = ["createPool", "task"];
 const MARK = "// export ";
 
 /** A doc comment as Markdown: links become code, examples a paragraph. */

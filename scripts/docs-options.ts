@@ -27,7 +27,7 @@ export interface Option {
 export function readOptions(): Map<string, readonly Option[]> {
   const found = new Map<string, readonly Option[]>();
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
-  for (const file of files.filter((name) => name.endsWith(".ts") && !name.startsWith("compat"))) {
+  for (const file of files.filter((name) => name.endsWith(".ts"))) {
     const text = readFileSync(join(root, "src", file), "utf8");
     if (!text.includes("export interface ")) continue;
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -62,12 +62,15 @@ function proseOf(member: ts.Node): string {
   return text.replaceAll(/\{@link (\w+)\}/g, "`$1`").replaceAll(/\s+/g, " ").trim();
 }
 
+/** Types of template literals have backticks. */
+const codeOf = (type: string): string => type.includes("`") ? `\`\` ${type} \`\`` : `\`${type}\``;
+
 /** An option as a section of its own, so that it can be linked to. */
 function sectionOf({ name, type, isRequired, text, default: fallback, see }: Option): string {
   const given = fallback === undefined ? isRequired ? "required" : "" : `default: ${fallback}`;
   const links = see.map((link) => link.replace(DOCS, ""));
   const more = links.length === 0 ? "" : ` See ${links.join(", ")}.`;
-  return `#### ${name}\n\n\`${type}\`${given && ` – ${given}`}\n\n${text}${more}\n`;
+  return `#### ${name}\n\n${codeOf(type)}${given && ` – ${given}`}\n\n${text}${more}\n`;
 }
 
 const MARK = /<!-- options of (\w+): ([^>]*?) -->\n[\s\S]*?<!-- end -->/g;

@@ -1,6 +1,6 @@
 /**
  * `node scripts/knitting-tests.ts CHECKOUT [DOCS] [--runtime NAME]`: runs the examples and tests of a checkout of Knitting
- * (and of its docs) against heddle/knitting, in a temporary copy. Needs the build. Prints a table of what passes and
+ * (and of its docs) against @heddle/knitting, in a temporary copy. Needs the build. Prints a table of what passes and
  * why the rest does not; ends with 1 if a failure has no entry in `EXPECTED`.
  */
 import { spawnSync } from "node:child_process";
@@ -75,7 +75,7 @@ const TESTS = [
   "runtime.node",
 ];
 
-const PROCESSES = "process workers or memory shared by processes, which heddle/knitting refuses";
+const PROCESSES = "process workers or memory shared by processes, which @heddle/knitting refuses";
 const EXTERNAL = "imports a package that is not Knitting's";
 
 interface Expected {
@@ -156,22 +156,24 @@ function run(
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** A folder whose `knitting` is heddle/knitting, and all other packages are the project's. */
+/** A folder whose `knitting` is @heddle/knitting, and all other packages are the project's. */
 function prepare(checkout: string, docs: string | undefined): string {
   const target = mkdtempSync(join(tmpdir(), "heddle-knitting-"));
   writeFileSync(join(target, "package.json"), '{ "type": "module", "private": true }\n');
   const packages = join(target, "node_modules");
   mkdirSync(join(packages, "knitting"), { recursive: true });
   for (const name of readdirSync(modules)) {
-    if (!name.startsWith(".")) symlinkSync(join(modules, name), join(packages, name));
+    if (/^\.|heddle$/.test(name)) continue;
+    symlinkSync(join(modules, name), join(packages, name));
   }
   // As if installed: Deno does not load a linked package for another one.
   cpSync(join(root, "dist"), join(packages, "heddle/dist"), { recursive: true });
   cpSync(join(root, "package.json"), join(packages, "heddle/package.json"));
+  cpSync(join(root, "packages/knitting"), join(packages, "@heddle/knitting"), { recursive: true });
   const entries = { knitting: "", utils: "/utils", unsafe: "", "shared-memory": "", browser: "" };
   const exports: Record<string, string> = {};
   for (const [name, path] of Object.entries(entries)) {
-    const text = `export * from "heddle/knitting${path}";\n`;
+    const text = `export * from "@heddle/knitting${path}";\n`;
     exports[name === "knitting" ? "." : `./${name}`] = `./${name}.js`;
     writeFileSync(join(packages, "knitting", `${name}.js`), text);
     mkdirSync(join(target, "knitting"), { recursive: true });

@@ -56,9 +56,7 @@ export function preparePackageTest(): string {
         .replaceAll(/"(?:\.\.\/)+src\/mod-shared\.ts"/g, '"heddle/shared"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-dashboard\.ts"/g, '"heddle/dashboard"')
         .replaceAll(/"(?:\.\.\/)+src\/mod-bundler\.ts"/g, '"heddle/bundler"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting-utils\.ts"/g, '"heddle/knitting/utils"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-knitting\.ts"/g, '"heddle/knitting"')
-        .replaceAll(/"(?:\.\.\/)+src\/mod-piscina\.ts"/g, '"heddle/piscina"'),
+        .replaceAll(/"(?:\.\.\/)+src\/mod-files\.ts"/g, '"heddle/files"'),
     );
   }
   cpSync(join(root, "vitest.config.ts"), join(target, "vitest.config.ts"));

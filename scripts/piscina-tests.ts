@@ -1,5 +1,5 @@
 /**
- * `node scripts/piscina-tests.ts [NAME…]`: runs the tests that Piscina's package contains against heddle/piscina on Node 24, each in a
+ * `node scripts/piscina-tests.ts [NAME…]`: runs the tests that Piscina's package contains against @heddle/piscina on Node 24, each in a
  * process of its own, in a temporary copy. Needs the build. Prints how many pass, and why the rest does not; ends with 1 if a failure
  * has no entry in `EXPECTED`.
  */
@@ -38,12 +38,12 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "Exports match own property names": "the ES module is not the CommonJS module",
 };
 
-/** Where the tests find `..` and `../dist/…`: heddle/piscina, and what their inner imports would have. */
+/** Where the tests find `..` and `../dist/…`: @heddle/piscina, and what their inner imports would have. */
 const SHIMS: Readonly<Record<string, string>> = {
   "package.json": readFileSync(join(modules, "piscina/package.json"), "utf8")
     .replace("./dist/main.js", "./index.js"),
-  "index.js": 'module.exports = require("heddle/piscina");',
-  "dist/index.js": 'module.exports = require("heddle/piscina");',
+  "index.js": 'module.exports = require("@heddle/piscina");',
+  "dist/index.js": 'module.exports = require("@heddle/piscina");',
   "dist/symbols.js": `const { queueOptionsSymbol, transferableSymbol, valueSymbol } = require("..");
 module.exports = { kQueueOptions: queueOptionsSymbol, kTransferable: transferableSymbol, kValue: valueSymbol };`,
   "dist/common.js": `const { move, transferableSymbol, valueSymbol } = require("..");
@@ -61,7 +61,12 @@ function writeCopy(folder: string): void {
     mkdirSync(join(folder, path, ".."), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  symlinkSync(join(modules, ".."), join(folder, "node_modules/heddle"), "dir");
+  mkdirSync(join(folder, "node_modules/@heddle"));
+  symlinkSync(
+    join(modules, "../packages/piscina"),
+    join(folder, "node_modules/@heddle/piscina"),
+    "dir",
+  );
   cpSync(join(modules, "piscina/test"), join(folder, "test"), { recursive: true });
   for (const name of readdirSync(join(folder, "test"), { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts")) continue;

@@ -1,9 +1,10 @@
 /**
- * `npm run release`: checks that the tree can be released, then publishes to npm and JSR and tags the commit. With `--dry-run` it
- * checks the same, packs, and publishes nothing: that works offline and in a changed tree. Run `npm cit` before it.
+ * `npm run release`: checks that the tree can be released, then publishes heddle to npm and JSR, the packages in `packages` to npm, and
+ * tags the commit. With `--dry-run` it checks the same, packs, and publishes nothing: that works offline and in a changed tree. Run
+ * `npm cit` before it. `.github/workflows/release.yml` runs it with a statement of provenance.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -27,6 +28,23 @@ for (
   if (found !== version) problems.push(`${path} has version ${found}, package.json ${version}`);
 }
 
+/** Workspaces have the version of heddle, which they need. */
+const packages = readdirSync(`${root}packages`).filter((name) =>
+  existsSync(`${root}packages/${name}/package.json`)
+);
+for (const name of packages) {
+  const own = JSON.parse(read(`packages/${name}/package.json`)) as {
+    readonly version: string;
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  if (own.version !== version || own.dependencies["heddle"] !== `^${version}`) {
+    problems.push(`packages/${name} is not of version ${version}, or not for it`);
+  }
+  if (!existsSync(`${root}packages/${name}/dist/mod.js`)) {
+    problems.push(`there is no build of packages/${name}: npm run build`);
+  }
+}
+
 const heading = read("CHANGELOG.md").split("\n").find((line) => line.startsWith(`## ${version}`));
 if (heading === undefined) problems.push(`CHANGELOG.md has no section ${version}`);
 else if (!isDry && heading.includes("unreleased")) problems.push(`CHANGELOG.md: "${heading}"`);
@@ -43,7 +61,10 @@ if (problems.length > 0) {
 const deno = `${root}node_modules/.bin/deno`;
 const dry = isDry ? ["--dry-run"] : [];
 // A dry run of `npm publish` asks the registry, so npm packs instead.
-console.log(run("npm", isDry ? "pack" : "publish", ...dry, "--ignore-scripts"));
+const publish = [isDry ? "pack" : "publish", ...dry, "--ignore-scripts"];
+console.log(run("npm", ...publish));
+const access = isDry ? [] : ["--access", "public"];
+for (const name of packages) console.log(run("npm", ...publish, ...access, `./packages/${name}`));
 run(deno, "publish", ...dry, ...(isDry ? ["--allow-dirty"] : []));
 if (!isDry) run("git", "tag", "--annotate", `v${version}`, "--message", `heddle ${version}`);
 console.log(

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RUN_VARIABLE, waitForLeftOver } from "./left-over.ts";
 import { fetchNatsServer } from "./nats-server.ts";
+import { CLIENTS } from "../tests/clients/mod.ts";
 import { firefox, hasBrowser } from "../tests/support/browser.ts";
 import { OF_SOURCES, preparePackageTest } from "./package-test.ts";
 import { copyWithout, featureNames } from "./without.ts";
@@ -92,7 +93,7 @@ async function runMarked(
     cwd,
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 1_200_000,
+    timeout: 2_400_000,
     killSignal: "SIGKILL",
   });
   let output = "";
@@ -111,12 +112,13 @@ async function runMarked(
   });
 }
 
-/** One command, one check. */
-async function check(name: string, command: readonly string[]): Promise<void> {
+/** One command, one check. Returns what it printed. */
+async function check(name: string, command: readonly string[]): Promise<string> {
   const startedAt = performance.now();
   const [status, output] = await run(name, command, root, {});
   if (status !== 0) console.log(output);
   report(name, status === 0 ? 1 : 0, status === 0 ? 0 : 1, startedAt);
+  return output;
 }
 
 let suites = 0;
@@ -178,6 +180,7 @@ await check("format", [bin("deno"), "fmt", "--check"]);
 await check("lint (deno)", [bin("deno"), "lint"]);
 await check("lint (oxlint)", [bin("oxlint"), "--deny-warnings"]);
 await check("build", [bin("tsup"), "--silent"]);
+await check("build of the packages", [bin("node"), "scripts/packages.ts"]);
 const tsc = [bin("node"), join(root, "node_modules/typescript7/bin/tsc"), "-p"];
 await check("types of the core, without runtime globals", [...tsc, "tsconfig.core.json"]);
 await check("types of everything", [...tsc, "."]);
@@ -190,13 +193,15 @@ const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 // `require("heddle/core")` loads the ES module, as Node does.
 const coreModules = Object.keys(exports).map((path) => path.slice(2))
   .filter((path) => /^(?:core|features)\b/.test(path));
-const others = ["--exclude-entrypoints", "browser", "browser/worker", "piscina", ...coreModules];
+const others = ["--exclude-entrypoints", "browser", "browser/worker", ...coreModules];
 await check("package (are the types wrong)", [...attw, ...others]);
 const ofModules = ["--entrypoints", ...coreModules, "--ignore-rules", "cjs-resolves-to-esm"];
 await check("package (types of heddle/core)", [...attw, ...ofModules]);
-// `require("heddle/piscina")` is the class with all exports as its members, `default` included: programs that type-check run.
-const piscina = ["--entrypoints", "piscina", "--ignore-rules", "missing-export-equals"];
-await check("package (types of heddle/piscina)", [...attw, ...piscina]);
+for (const name of readdirSync(join(root, "packages"), { withFileTypes: true })) {
+  if (!name.isDirectory()) continue;
+  const folder = join(root, "packages", name.name);
+  await check(`package ${name.name} (publint)`, [bin("publint"), "--strict", folder]);
+}
 await check("unused files, exports and dependencies (knip)", [bin("node"), bin("knip")]);
 await check("release, JSR included (npm pack, deno publish --dry-run)", [
   bin("node"),
@@ -299,7 +304,7 @@ const ofRelease = isFull
     ...["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
       suite("pools of the sources", runtime, ["tests/conformance"])
     ),
-    ...["messages", "processes"].flatMap((kind) =>
+    ...["messages", "processes", "host"].flatMap((kind) =>
       ["node22", "node24", "node26", "deno", "bun"].map((runtime) => () =>
         suite(`pools of ${kind}`, runtime, ["-c", "tests/other-workers/vitest.config.ts"], {
           env: { HEDDLE_TEST_WORKERS: kind },
@@ -308,6 +313,17 @@ const ofRelease = isFull
     ),
   ]
   : [];
+
+/** Real programs, whose output on our packages is that on the pools which these replace. Those that are small. */
+const clients = async (): Promise<void> => {
+  const names = isFull ? Object.keys(CLIENTS) : ["mocha", "swc", "eslint"];
+  const command = ["scripts/clients.ts", "--check", "--fresh", "--only", names.join()];
+  const output = await check("programs on packages that stand in for others", [
+    bin("node"),
+    ...command,
+  ]);
+  skipped.push(...output.split("\n").filter((line) => line.includes(": skipped, ")));
+};
 
 // Four at a time on two cores: tests of pools wait as often as they work.
 await inTurn(4, [
@@ -330,6 +346,10 @@ await inTurn(4, [
   () => suite("code blocks of the docs", "node26", ["tests/docs"]),
   () => suite("pages in a browser", "node26", pagesInBrowser),
   ...["node26", "deno", "bun"].map(programs),
+  ...["node22", "node26", "deno", "bun"].map((runtime) => () =>
+    suite("packages that stand in for others", runtime, ["packages/"])
+  ),
+  clients,
   ...kernels,
   ...ofRelease,
 ]);

@@ -42,9 +42,7 @@ export type HeddleErrorCode =
   | "HEDDLE_SHARED_FULL"
   | "HEDDLE_CHANNEL_CLOSED"
   | "HEDDLE_WAIT_TIMEOUT"
-  | "HEDDLE_SHARED_ACCESS"
-  /** Of `heddle/knitting`: its `UnsupportedError`. */
-  | "HEDDLE_KNITTING_UNSUPPORTED";
+  | "HEDDLE_SHARED_ACCESS";
 
 /**
  * Base class of all errors of heddle itself. `instanceof` recognizes errors of every copy of heddle in the process,

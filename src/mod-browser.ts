@@ -3,7 +3,7 @@
  * that is cross-origin isolated shares memory with its workers; elsewhere calls travel by messages (option `transport`).
  *
  * Not there: `pool.sync`, `host.sync`, profiles, and what browsers do not limit (`permission`, `resourceLimits`,
- * `maxWorkerBytes`).
+ * `maxWorkerBytes`, `minFreeMemory`).
  *
  * @example
  * ```ts

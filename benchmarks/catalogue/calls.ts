@@ -114,7 +114,7 @@ export const CALLS: Scenarios = {
     table: hotTable(BARE_WORKER),
   },
   "adapter": {
-    about: "the same calls by heddle/piscina and by Piscina with their defaults, 1 and 2 workers",
+    about: "the same calls by @heddle/piscina and by Piscina with their defaults, 1 and 2 workers",
     rounds: [1, 2],
     isPooled: true,
     pairedWith: (contender) => contender.replace(ADAPTER, "Piscina"),
@@ -150,7 +150,7 @@ export const CALLS: Scenarios = {
     rounds: [1, 6],
     pairedWith: () => "postMessage",
     contenders: (choices) => [
-      ...namedAndKnitting("heddle", "heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
+      ...namedAndKnitting("heddle", "@heddle/knitting", FLOOR, "postMessage", "Piscina")(choices),
       ...[2, 4].map((count) => ({
         name: `heddle, ${workersOf(count)}`,
         args: ["--contender", "heddle", "--threads", String(count)],
@@ -175,7 +175,7 @@ export const CALLS: Scenarios = {
   "types": {
     about: "every kind of payload there and back, 1 and 100 at once",
     rounds: [1, 2],
-    contenders: namedAndKnitting("heddle", "heddle/knitting", "heddle (JSON text)", "postMessage"),
+    contenders: namedAndKnitting("heddle", "@heddle/knitting", "heddle (JSON text)", "postMessage"),
     derived: [toBaseline("postMessage"), perCall],
     table: {
       keys: ["payload", "contender", "batch"],

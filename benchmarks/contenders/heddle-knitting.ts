@@ -1,8 +1,8 @@
-/** heddle/knitting as published: what the adapter costs over heddle. */
-import { createPool } from "../../dist/knitting.js";
+/** @heddle/knitting as published: what the adapter costs over heddle. */
+import { createPool } from "@heddle/knitting";
 import { copiesOnly, type EchoContender, type LatencyContender } from "./types.ts";
 
-const name = "heddle/knitting";
+const name = "@heddle/knitting";
 
 export const echo = (value: unknown): unknown => value;
 export const nothing = (): void => {};

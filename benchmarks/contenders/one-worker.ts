@@ -83,7 +83,7 @@ type PoolOptions = ReturnType<typeof optionsOf>;
 const PISCINAS = {
   "Piscina": async () => (await import("piscina")).Piscina,
   "Tinypool": async () => (await import("tinypool")).Tinypool,
-  [ADAPTER]: async () => (await import("../../dist/piscina.js")).Piscina,
+  [ADAPTER]: async () => (await import("@heddle/piscina")).Piscina,
 } as const;
 
 type PoolClass = new (options: PoolOptions) => TaskPool;

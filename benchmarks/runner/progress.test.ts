@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describePlan, expectedSeconds, formatDuration, Progress, type Step } from "./progress.ts";
 import type { ScenarioResult } from "../harness/schema.ts";
-import { speedUpOf, summaryOf } from "./summary.ts";
+import { reportOf, speedUpOf, summaryOf } from "./summary.ts";
 
 const step = (name: string, runtime: string, processes: number, seconds: number): Step => ({
   name,
@@ -83,5 +83,8 @@ test("the speed-up of all cores is one line", () => {
   const result = JSON.parse(readFileSync(file, "utf8")) as ScenarioResult;
   expect(speedUpOf(result)).toMatch(
     /^node: all primes up to 10,000,000 in \d+ ms by main \+ \d threads?, [\d.]+ × as fast/,
+  );
+  expect(reportOf(result)).toMatch(
+    /^heavy-load, .+ × 2, .+, node 26\.\d+\.\d+, heddle \w+; ms by workers: 0: \d+, 1: \d+ \(\d+\), 2: \d+ \(\d+\)$/,
   );
 });

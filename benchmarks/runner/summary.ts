@@ -1,7 +1,7 @@
 /** What a run says at its end, in 80 columns: how much faster the cores are together, and heddle beside others. */
 import { existsSync, readFileSync } from "node:fs";
 import { GROUPS, type OverviewResults, valuesOf } from "../../graphs/overview-charts.ts";
-import type { ScenarioResult } from "../harness/schema.ts";
+import type { Measurement, ScenarioResult } from "../harness/schema.ts";
 
 const RUNTIMES = ["node", "deno", "bun"] as const;
 const OTHERS = ["bare worker", "Piscina", "Tinypool"] as const;
@@ -67,4 +67,26 @@ export function speedUpOf({ runtime, measurements }: ScenarioResult): string {
     `thread${best.size === 1 ? "" : "s"}, ${
       best.speedUp.toFixed(2)
     } × as fast as one thread alone (${alone.p50.toFixed(0)} ms)`;
+}
+
+/**
+ * The same for every number of workers, with the machine, in one line that can be sent to us: how heddle does on many cores is known
+ * from a simulation alone. In brackets: the same split by hand.
+ */
+export function reportOf(
+  { machine, runtime, version, commit, measurements }: ScenarioResult,
+): string {
+  const at = (contender: string): Measurement | undefined =>
+    measurements.find((each) => each.contender === contender);
+  const sizes = [...new Set(measurements.map(({ size }) => size))].toSorted((a, b) => a - b);
+  const figures = sizes.flatMap((size) => {
+    const ours = at(size === 0 ? "main alone" : `main + ${size}`);
+    if (ours === undefined) return [];
+    const byHand = at(`main + ${size}, by hand`);
+    return `${size}: ${ours.p50.toFixed(0)}${
+      byHand === undefined ? "" : ` (${byHand.p50.toFixed(0)})`
+    }`;
+  });
+  return `heavy-load, ${machine.cpu} × ${machine.cores}, ${machine.kernel}, ${runtime} ${version}, heddle ${commit}; ` +
+    `ms by workers: ${figures.join(", ")}`;
 }

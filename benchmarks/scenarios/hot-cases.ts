@@ -31,5 +31,5 @@ export const HOT_VALUES = [
 ] as const satisfies readonly HotValue[];
 
 /** The adapter and what it takes the place of, with their defaults: one task at a time in a worker. */
-export const ADAPTER = "heddle/piscina";
+export const ADAPTER = "@heddle/piscina";
 export const WITH_TWO = "2 workers";

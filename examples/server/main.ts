@@ -17,6 +17,12 @@ const isUnavailable = (error: unknown): boolean =>
 
 const app = new Hono();
 app.use(bodyLimit({ maxSize: 64 << 10 })); // larger bodies get 413 before they fill the memory
+const closing = new AbortController();
+app.use(async (context, next) => {
+  await next();
+  // Or a client with a request after the other holds its connection, and so the server.
+  if (closing.signal.aborted) context.header("connection", "close");
+});
 app.get("/health", (context) => context.text("ok"));
 app.post("/hash", async (context) => {
   try {
@@ -29,7 +35,6 @@ app.post("/hash", async (context) => {
 });
 
 // Server-sent events: a stream that ends when its client leaves, or the server closes.
-const closing = new AbortController();
 app.get("/clock", (context) =>
   streamSSE(context, async (stream) => {
     const seconds = pool.call.clock();

@@ -42,7 +42,13 @@ export interface FeatureParts {
   readonly stealing: Parts;
   /** Of `scaling()`. */
   readonly scaling: Parts<
-    "minThreads" | "maxThreads" | "budget" | "idleTimeoutMs" | "recycleAfter" | "maxWorkerBytes"
+    | "minThreads"
+    | "maxThreads"
+    | "budget"
+    | "idleTimeoutMs"
+    | "recycleAfter"
+    | "maxWorkerBytes"
+    | "minFreeMemory"
   >;
   /** Of `balancers()`. */
   readonly balancers: Parts<"balancer">;
@@ -70,6 +76,8 @@ export interface FeatureParts {
   readonly mirror: Parts<"transport">;
   /** Of `processes()`. */
   readonly processes: Parts<"workers" | "process">;
+  /** Of `caching()`. */
+  readonly caching: Parts<"compileCache">;
 }
 
 /** What the features add that are not in use. */

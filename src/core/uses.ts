@@ -22,7 +22,11 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
     "runTimeoutMs stallMs timeoutMs timeoutValue killAfterMs signal abortSignal",
     "",
   ],
-  scaling: ["minThreads maxThreads budget idleTimeoutMs recycleAfter maxWorkerBytes", "", ""],
+  scaling: [
+    "minThreads maxThreads budget idleTimeoutMs recycleAfter maxWorkerBytes minFreeMemory",
+    "",
+    "",
+  ],
   queue: ["maxQueue queuePolicy", "", "needsDrain drained"],
   keys: ["", "affinity", "broadcast"],
   stealing: ["", "", ""],
@@ -37,6 +41,7 @@ export const PARTS: Readonly<Record<FeatureName, Parts>> = {
   objects: ["", "", "spawn"],
   mirror: ["transport", "", ""],
   processes: ["workers process", "", ""],
+  caching: ["compileCache", "", ""],
 };
 
 const ORDER = Object.keys(PARTS) as readonly FeatureName[];
@@ -66,8 +71,8 @@ export function takeFeatures(
   const added = (use as readonly { readonly adds: readonly HostFeature[] }[])
     .flatMap(({ adds }) => adds);
   const features = [
+    ...OF_ALL, // first: checks of others read what their options stand for
     ...ORDER.flatMap((name) => added.find((each) => each.name === name) ?? []),
-    ...OF_ALL,
   ];
   return { features, rest: rest as PoolOptions };
 }
@@ -100,6 +105,7 @@ export function usesOf(features: readonly HostFeature[]): PoolUses {
     need,
     needForPool: (options) => {
       for (const name of Object.keys(options ?? {})) needPart(name, 0);
+      if ((options as PoolOptions | undefined)?.threads === 0) need("inline", "threads: 0");
     },
     needForOptions: (options, to) => {
       for (const name of Object.keys(options)) needPart(name, 1, `${name} of ${to}`);

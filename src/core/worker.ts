@@ -20,6 +20,7 @@ const LOADERS: Readonly<Record<string, () => Promise<WorkerFeature>>> = {
   objects: async () => (await import("../features/calls/objects/worker.ts")).objects,
   mirror: async () => (await import("../features/workers/mirror/worker.ts")).mirror,
   processes: () => Promise.resolve(processes), // it is there before the start data is
+  caching: async () => (await import("../features/workers/caching/worker.ts")).caching,
 };
 
 /** The names of features with a worker's side. */

@@ -1,5 +1,6 @@
 /** The features of a host: one line each. Without its line and its folder, everything else works as before. */
 import { balancers } from "./workers/balancers/host.ts";
+import { caching } from "./workers/caching/host.ts";
 import { inline } from "./workers/inline/host.ts";
 import { keys } from "./calls/keys/host.ts";
 import { limits } from "./calls/limits/host.ts";
@@ -44,4 +45,5 @@ export const hostFeatures: readonly HostFeature[] = [
   objects,
   mirror,
   processes,
+  caching,
 ];

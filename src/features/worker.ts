@@ -1,4 +1,5 @@
 /** The features of a worker: one line each. */
+import { caching } from "./workers/caching/worker.ts";
 import { limits } from "./calls/limits/worker.ts";
 import { map } from "./calls/map/worker.ts";
 import { mirror } from "./workers/mirror/worker.ts";
@@ -27,4 +28,5 @@ export const workerFeatures: readonly WorkerFeature[] = [
   objects,
   mirror,
   processes,
+  caching,
 ];

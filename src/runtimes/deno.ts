@@ -15,6 +15,10 @@ import { threads } from "./node-api/threads.ts";
 const canRead = (path: URL): boolean =>
   Deno.permissions.querySync({ name: "read", path }).state === "granted";
 
+/** Whether the memory of the system may be read without a question to the user. */
+export const mayReadSystem = (): boolean =>
+  Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" }).state === "granted";
+
 export function createDenoRuntime(): Runtime {
   return createRuntime({
     ...performanceClock(),
@@ -81,7 +85,12 @@ function bareError(create: ErrorConstructor): Error | undefined {
 
 interface Permissions {
   querySync(
-    descriptor: { readonly name: string; readonly path?: URL; readonly variable?: string },
+    descriptor: {
+      readonly name: string;
+      readonly path?: URL;
+      readonly variable?: string;
+      readonly kind?: string;
+    },
   ): { readonly state: string };
 }
 declare const Deno: { readonly permissions: Permissions };

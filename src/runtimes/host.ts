@@ -1,11 +1,13 @@
 /** What a host asks of its runtime, beside what workers ask as well. */
-import { Set } from "../builtins.ts";
+import { Set, URL } from "../builtins.ts";
 import { spawnOnBun } from "./bun/web-workers.ts";
 import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
-import { refusePermission as refuseOnDeno } from "./deno.ts";
+import { mayReadSystem, refusePermission as refuseOnDeno } from "./deno.ts";
+import { withCompileCache } from "./node/compile-cache.ts";
 import { confine, refusePermission } from "./node/permission.ts";
 import { outputsOf, process } from "./node-api/process.ts";
+import { systemMemory } from "./node-api/system-memory.ts";
 import type { HostRuntime, Runtime, Timer } from "./runtime.ts";
 import { isBun, isDeno, threads } from "./node-api/threads.ts";
 import { spawnThread } from "./node-api/worker-threads.ts";
@@ -37,6 +39,7 @@ const runBeforeExit = (): void => beforeExit.forEach((callback) => callback());
 
 const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setTimeout"> = {
   takesExecArgv: false,
+  systemMemory: () => systemMemory(readText),
   measuresMemory: true,
   takesOutput: true,
   startsGivenWorkers: false,
@@ -63,6 +66,17 @@ const common: Omit<HostRuntime, keyof Runtime | keyof Own> & Pick<Runtime, "setT
   warn: (...lines) => console.error(...lines),
 };
 
+/** Undefined: it is not there, or may not be read. */
+function readText(path: string): string | undefined {
+  try {
+    return currentRuntime.canRead(new URL(`file://${path}`))
+      ? process.getBuiltinModule("node:fs").readFileSync(path, "utf8")
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What runtimes do differently. */
 type Own = Pick<HostRuntime, "spawnWorker" | "refuseLimits" | "importCondition">;
 type Specifics = Own & Partial<HostRuntime>;
@@ -79,6 +93,7 @@ const onNode = (): Specifics => ({
   ),
   refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
   takesExecArgv: true,
+  withCompileCache,
   importCondition: "node",
   // The streams of a thread are messages to its host.
   directOutputs: () =>
@@ -92,6 +107,9 @@ const onDeno = (): Specifics => ({
     ...(resourceLimits === undefined ? [] : ["Deno leaves workers hanging at resourceLimits"]),
     ...(permission === undefined ? [] : refuseOnDeno(permission)),
   ],
+  // Asking without the right would ask the user.
+  systemMemory: () =>
+    mayReadSystem() ? systemMemory(readText) : "it needs --allow-sys=systemMemoryInfo",
   importCondition: "deno",
   stopsThreads: false,
   printsUncaught: true,

@@ -204,8 +204,6 @@ export interface ThreadOptions {
   readonly env?: Readonly<Record<string, string>> | symbol;
   readonly argv?: readonly string[];
   readonly execArgv?: readonly string[];
-  /** `workerData` of `node:worker_threads` there. A thread that starts with a bundle has the bundle's mark instead. */
-  readonly workerData?: unknown;
 }
 
 /** One end of a message channel without a listener: read only when a ring record announces a message. */
@@ -313,8 +311,18 @@ export interface Runtime extends CodecAccess {
   toModuleUrl(location: string): string;
 }
 
+/** Memory of the system, or of the container that the process runs in. */
+export interface SystemMemory {
+  /** What the process may use. */
+  readonly totalBytes: number;
+  /** What can be used without taking it from others: file caches are free. */
+  readonly freeBytes: number;
+}
+
 /** What a host asks besides. */
 export interface HostRuntime extends Runtime {
+  /** A text: why it cannot be read. Takes 0.1 ms, in a container up to 1 ms. */
+  systemMemory(): SystemMemory | string;
   /** Whether `memoryBytes` tells anything. */
   readonly measuresMemory: boolean;
   /** Whether hosts can take what workers print. */
@@ -343,6 +351,11 @@ export interface HostRuntime extends Runtime {
   readonly loadProcesses?: () => Promise<
     (entry: WorkerEntry, thread: ThreadOptions, options: ProcessOptions) => ChildProcess
   >;
+  /**
+   * Options of a thread or process that keeps compiled code in this folder, a path or file URL; undefined: the one that this process
+   * uses. Missing where the runtime alone decides.
+   */
+  readonly withCompileCache?: (thread: ThreadOptions, folder: string | undefined) => ThreadOptions;
   /**
    * The standard streams that workers should write themselves: their messages would wait for their event loop, so output
    * of a busy task would be late. Not those that the program has replaced, nor on runtimes that have no such wait.
@@ -384,6 +397,8 @@ export interface WorkerRuntime extends Runtime {
     names: readonly OutputName[],
     write: (name: OutputName, chunk: string | Uint8Array) => void,
   ): void;
+  /** Writes the compiled code of what this thread has loaded to disk, if it keeps it there. Missing where the runtime alone decides. */
+  flushCompileCache?(): void;
   /** In a worker: its host. Throws elsewhere. */
   parent(): ParentHandle;
   /** Whether a host has started this process as a worker. Missing where there are no processes. */

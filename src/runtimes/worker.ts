@@ -116,6 +116,8 @@ export const workerRuntime: WorkerRuntime = Object.assign(
         ? { error, place: undefined }
         : (await import("./node/load-errors.ts")).explainLoadError(error, url),
     redirectOutput,
+    // Deno has no such function.
+    flushCompileCache: () => process.getBuiltinModule("node:module").flushCompileCache?.(),
     memoryBytes: isBun ? bunMemoryBytes : () => {
       const { used_heap_size, external_memory } = process.getBuiltinModule("node:v8")
         .getHeapStatistics();

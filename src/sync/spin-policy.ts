@@ -23,6 +23,10 @@ const MAX_APART = 64;
 const MAX_GAP_MS = 1;
 /** A spin keeps a second core busy, so it must bring more than this: a tenth. */
 const WORTH: number = Math.log(1.1);
+/** Calls that take longer than so many spins are too long for them: a spin lasts about as long as a sleep and a wake, which it saves. */
+const SPINS_PER_CALL = 5;
+/** Calls between two clock readings while they are so long. A pause between bursts of calls makes one reading such. */
+const LONG_CALLS_PER_CLOCK = 8;
 /** Spinning begins as if trials had told this. */
 const FIRST_SCORE = 0.15;
 const FIRST_TRIAL_MS = 64;
@@ -33,6 +37,7 @@ export class SpinPolicy {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
   readonly #now: () => number;
+  readonly #longCallMs: number;
   /** Calls between two clock readings. */
   #stride: number;
   #score = FIRST_SCORE;
@@ -47,18 +52,19 @@ export class SpinPolicy {
   readonly #sums: [number, number, number, number] = [0, 0, 0, 0];
   #random = 0;
 
-  /** `words[index]` is the shared word. `maySpin`: false, if the threads never spin. */
+  /** `words[index]` is the shared word. `spinMs`: longest spin; 0: the threads never spin. */
   constructor(
     words: Int32Array<SharedArrayBuffer>,
     index: number,
     now: () => number,
-    maySpin: boolean,
+    spinMs: number,
   ) {
     this.#words = words;
     this.#index = index;
     this.#now = now;
     this.#lastMs = now();
-    this.#stride = maySpin ? CALLS_PER_CLOCK : Infinity;
+    this.#longCallMs = spinMs * SPINS_PER_CALL;
+    this.#stride = spinMs > 0 ? CALLS_PER_CLOCK : Infinity;
   }
 
   /** So many calls were settled. */
@@ -72,7 +78,11 @@ export class SpinPolicy {
     const tookMs = nowMs - this.#lastMs;
     this.#lastMs = nowMs;
     if (this.#blocks > 0) this.#count(tookMs);
-    else if ((this.#untilTrialMs -= Math.min(tookMs, MAX_GAP_MS)) > 0) {
+    else if (tookMs > this.#calls * this.#longCallMs) {
+      this.#stride = LONG_CALLS_PER_CLOCK;
+      this.#set(false);
+    } else if ((this.#untilTrialMs -= Math.min(tookMs, MAX_GAP_MS)) > 0) {
+      this.#stride = CALLS_PER_CLOCK;
       this.#set(this.#score > WORTH);
     } else {
       this.#blocks = MAX_BLOCKS;

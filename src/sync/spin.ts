@@ -11,9 +11,12 @@ const CHECKS_PER_CLOCK = 64;
 /** Polls before the first pause, which takes about 35 ns and would delay an imminent response. */
 const EAGER_CHECKS = 32;
 /** Readings after which a spin ends even if the clock stands still, as one that a program has replaced may. */
-const MAX_READINGS = 4096;
+export const MAX_READINGS = 4096;
 /** Most waits without a spin after one that failed. */
 const MAX_SKIPPED = 127;
+
+/** Waits without a spin after one that failed, which followed so many of them. */
+export const skipsAfter = (skipped: number): number => Math.min(2 * skipped + 1, MAX_SKIPPED);
 
 export interface SpinOptions {
   readonly isReady: () => boolean;
@@ -59,7 +62,7 @@ export class Spin {
       else if (nowMs >= endMs) break;
       if (!canContinue()) return isReady();
     }
-    this.#left = this.#skipped = Math.min(2 * this.#skipped + 1, MAX_SKIPPED);
+    this.#left = this.#skipped = skipsAfter(this.#skipped);
     return isReady();
   }
 

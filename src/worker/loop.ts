@@ -2,7 +2,7 @@
  * The worker loop: poll → run → respond → idle.
  *
  * Idling has three steps: spin while a core is free, block for at most a millisecond, return to the
- * event loop. It never blocks while async tasks are in flight, and under load it turns the event loop
+ * event loop. While async tasks are in flight it never blocks, and spins in turns of the event loop. Under load it turns the event loop
  * at least every millisecond, so that tasks' own timers, sockets and promises keep running.
  */
 import type { Endpoint } from "../lane/endpoint.ts";
@@ -16,7 +16,8 @@ import {
   WAITS_FOR,
 } from "../lane/layout.ts";
 import type { AwakeCount } from "../sync/awake-count.ts";
-import { Spin } from "../sync/spin.ts";
+import { Spin, type SpinOptions } from "../sync/spin.ts";
+import { SpinInTurns } from "../sync/spin-in-turns.ts";
 import { TurnClock } from "../sync/turn-clock.ts";
 import { BLOCKED, IN_EVENT_LOOP, type Parker } from "../sync/worker-parking.ts";
 import { EMPTY } from "../ring/consumer.ts";
@@ -35,8 +36,6 @@ const MAX_TIMED_SLEEP_MS = 2;
 const MAX_TURN_MS = 1;
 /** Records between two clock readings while tasks are short. */
 const MAX_CLOCK_STRIDE = 8;
-/** Turns of the event loop spent polling the ring while async tasks are in flight. */
-const MAX_IDLE_TURNS = 16;
 
 export class WorkerLoop {
   readonly runner: TaskRunner;
@@ -45,14 +44,16 @@ export class WorkerLoop {
   readonly #endpoint: Endpoint;
   readonly #replies: Replies;
   readonly #parker: Parker;
-  readonly #active: AwakeCount;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #maxConcurrency: number;
   readonly #spin: Spin;
+  readonly #spinMs: number;
+  readonly #spinOptions: SpinOptions;
+  /** While async tasks are in flight. */
+  #spinInTurns: SpinInTurns | undefined;
   readonly #onClose: () => void;
   readonly #turn: TurnClock;
   readonly #run: () => void;
-  #idleTurns = 0;
   /** Units of work since the turn clock was asked. */
   #units = 0;
   /** When the worker went to sleep with nothing in flight, by the precise or by the coarse clock. */
@@ -74,7 +75,6 @@ export class WorkerLoop {
     this.#endpoint = core.endpoint;
     this.#replies = core.replies;
     this.#parker = parker;
-    this.#active = active;
     this.#control = core.control;
     this.runner = new TaskRunner(core, (respond) => this.#respondLater(respond));
     this.#maxConcurrency = start.maxConcurrency;
@@ -91,13 +91,15 @@ export class WorkerLoop {
       onTurn: this.#run,
     });
     const hostWords = new Int32Array(start.hostControl);
-    this.#spin = new Spin({
+    this.#spinOptions = {
       isReady: () => this.#hasWork,
       canContinue: () =>
         Atomics.load(hostWords, HOST_SPINS) === 1 && active.hasFreeCore && !this.#isClosing(),
       pause: runtime.pause,
       now: runtime.now,
-    }, core.staysInLoop ? 0 : start.spinMs);
+    };
+    this.#spinMs = core.staysInLoop ? 0 : start.spinMs;
+    this.#spin = new Spin(this.#spinOptions, this.#spinMs);
   }
 
   /** Whether it is certain that no call is in flight. */
@@ -145,7 +147,7 @@ export class WorkerLoop {
         this.#yieldTurn();
         return;
       }
-      this.#idleTurns = 0;
+      if (this.#spinInTurns?.turns) this.#spinInTurns.end();
       this.#units = runner.run(index) ? MAX_CLOCK_STRIDE : 1;
       if (runner.inFlight > 0) {
         // The clock is read before every record now, since tasks' timers and I/O need turns. The microtask lets a task's
@@ -160,6 +162,7 @@ export class WorkerLoop {
   /** Waits when there is nothing to do. True: there is work again; false: the loop will be called back. */
   #rest(): boolean {
     if (this.runner.inFlight === 0) {
+      if (this.#spinInTurns?.turns) this.#spinInTurns.end();
       if (this.#spin.spin()) return true;
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < MAX_NEAR_MS && this.#block()) {
@@ -167,9 +170,9 @@ export class WorkerLoop {
         this.#yieldTurn();
         return false;
       }
-    } else if (this.#idleTurns < MAX_IDLE_TURNS && this.#isAccepting) {
-      this.#idleTurns++;
-      if (this.#active.hasFreeCore) {
+    } else if (this.#replies.waiting === 0 && this.#hasCapacity) {
+      this.#spinInTurns ??= new SpinInTurns(this.#spinOptions, this.#spinMs);
+      if (this.#spinInTurns.again()) {
         this.#runtime.macrotask(this.#run);
         return false;
       }
@@ -258,7 +261,6 @@ export class WorkerLoop {
       this.#isParkedInLoop = false;
       Atomics.add(this.#control, LOOP_PARKS, 1);
     }
-    this.#idleTurns = 0;
     // If the exchange fails, a message is on its way and will be ignored.
     this.#parker.cancel(IN_EVENT_LOOP);
     this.#endSleep();
@@ -267,11 +269,6 @@ export class WorkerLoop {
   /** A stream that waits for its reader does not count: the reader may need further calls to go on. */
   get #hasCapacity(): boolean {
     return this.runner.inFlight - this.runner.paused < this.#maxConcurrency;
-  }
-
-  /** Whether the worker accepts calls: it has no response backlog and fewer tasks in flight than the limit. */
-  get #isAccepting(): boolean {
-    return this.#hasCapacity && this.#replies.waiting === 0;
   }
 
   /** Stores what the announced park waits for, for the safety re-check. */

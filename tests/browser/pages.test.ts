@@ -101,6 +101,7 @@ describe.runIf(hasBrowser)("options", () => {
       [{ transport: "shared" }, INVALID, /cross-origin isolated.*Cross-Origin-Opener-Policy/],
       [{ metrics: true }, INVALID, /needs memory that threads share/],
       [{ maxWorkerBytes: 1e9 }, INVALID, /browsers do not tell the memory/],
+      [{ minFreeMemory: 1e9 }, INVALID, /browsers do not tell it/],
       [{ resourceLimits: { stackSizeMb: 1 } }, INVALID, /browsers take no resourceLimits/],
       [{ permission: {} }, INVALID, /browsers cannot deny/],
       [{ worker: { env: { A: "1" } } }, START, /have no env/],

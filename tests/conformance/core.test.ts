@@ -21,6 +21,7 @@ import { stealing } from "../../src/features/workers/stealing/use.ts";
 import type { Feature, FeatureName } from "../../src/api/pool/uses.ts";
 import type { CorePool, CorePoolOptions } from "../../src/core/types.ts";
 import { rejection, sharedWords, until } from "../support/conformance.ts";
+import { runScript } from "../support/runtime.ts";
 
 type Tasks = typeof import("../fixtures/core-tasks.ts");
 const url = new URL("../fixtures/core-tasks.ts", import.meta.url);
@@ -122,6 +123,18 @@ describe("a pool without features", () => {
     ["workers", "processes", "processes"],
   ])("says what the option %s needs", (name, value, feature) => {
     expect(refusal(() => createPool({ [name]: value } as Untyped))).toEqual(needs(name, feature));
+  });
+
+  test("refuses for processes what only threads can be denied", async () => {
+    const { output } = await runScript("core-permission.ts");
+    expect(output).toBe("HEDDLE_INVALID_ARGUMENT\nHEDDLE_INVALID_ARGUMENT\n");
+  });
+
+  test("says what a pool without threads needs", async () => {
+    const options = { threads: 0 } as const;
+    expect(() => createPool(options)).toThrow(/^threads: 0 needs inline\(\): createPool/);
+    const pool = poolOf({ ...options, use: [inline()] });
+    expect(await pool.call.add(1, 2)).toBe(3);
   });
 
   test("takes nothing but options", () => {

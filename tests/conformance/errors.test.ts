@@ -116,7 +116,7 @@ describe("invalid input", () => {
     });
   });
 
-  test.each([[{ threads: 0 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [
+  test.each([[{ threads: -1 }], [{ threads: 1.5 }], [{ threads: "2" as never }], [
     { nope: 1 } as never,
   ]])(
     "createPool throws for options %j",

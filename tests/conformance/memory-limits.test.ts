@@ -1,7 +1,15 @@
 /** Workers that use too much memory. */
 import { describe, expect, test } from "vitest";
 import { createSupervisedPool } from "../fixtures/supervision-tasks.ts";
-import { closedAfterTest, rejection, until } from "../support/conformance.ts";
+import {
+  begun,
+  closedAfterTest,
+  rejection,
+  release,
+  sharedWords,
+  testPool,
+  until,
+} from "../support/conformance.ts";
 import { capabilities, pause } from "../support/runtime.ts";
 
 function supervisedPool(
@@ -60,6 +68,30 @@ describe("memory", () => {
       expect(pool.stats()).toMatchObject({ workersLost: 0, recycled: 1 });
     },
   );
+
+  test("maxWorkerBytes takes a percentage of the memory of the system", async () => {
+    const tiny = supervisedPool({ maxWorkerBytes: "0.000001%" });
+    await tiny.call.sleep(100);
+    await until(() => tiny.stats().recycled > 0, () => tiny.call.sleep(10));
+    const whole = supervisedPool({ maxWorkerBytes: "100%" });
+    await whole.call.leak(20);
+    await whole.call.sleep(50);
+    expect(whole.stats()).toMatchObject({ recycled: 0, workersStarted: 1 });
+  });
+
+  test("no further worker starts while less than minFreeMemory is free, and calls run all the same", async () => {
+    const threads = { minThreads: 0, maxThreads: 3 };
+    const pool = testPool({ ...threads, minFreeMemory: Number.MAX_SAFE_INTEGER });
+    const calls = Array.from({ length: 60 }, () => pool.call.burn(10));
+    expect(await Promise.all(calls)).toHaveLength(60);
+    expect(pool.stats()).toMatchObject({ workersStarted: 1, ready: 1 });
+    const other = testPool({ ...threads, minFreeMemory: "0.000001%" });
+    const words = sharedWords();
+    const held = Array.from({ length: 60 }, () => other.call.hold(1, words));
+    await begun(words, 3);
+    release(words);
+    expect(new Set(await Promise.all(held)).size).toBe(3);
+  });
 
   test.runIf(capabilities.resourceLimits)(
     "a worker that exceeds resourceLimits ends without affecting others",

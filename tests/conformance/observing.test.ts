@@ -451,6 +451,23 @@ describe("debug", () => {
     }
   });
 
+  test("shows callers without output", async () => {
+    const pool = testPool({ threads: 1, debug: ["callers"] });
+    const print = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    try {
+      const callerOfTheTask = async (): Promise<unknown> =>
+        await rejection(pool.call.fail("Error"));
+      const { stack } = await callerOfTheTask() as Error;
+      await pool.shutdown();
+      const [theirs, ours] = stack!.split(/--- called as fail\(\) ---/);
+      expect(theirs).toMatch(/fixtures\/tasks\.ts/);
+      expect(ours).toMatch(/callerOfTheTask|observing\.test/);
+      expect(print.mock.calls).toEqual([]);
+    } finally {
+      print.mockRestore();
+    }
+  });
+
   test("shows the caller of a call that was made before the tasks of a module were known", async () => {
     const url = new URL("../fixtures/tasks.ts", import.meta.url);
     const pool = closedAfterTest(createPool({ threads: 1, debug: ["workers"] })(url));

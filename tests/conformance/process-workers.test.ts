@@ -423,11 +423,14 @@ describe("options", () => {
 
   test("a program or a folder that is not there fails the pool", async () => {
     for (const options of [{ execPath: "/no/such/program" }, { cwd: "/no/such/folder" }]) {
-      const pool = processPool({ process: options });
-      expect(await rejection(pool.ready)).toMatchObject({
-        code: "HEDDLE_WORKER_START",
-        message: expect.stringMatching(/it could not be started/),
-      });
+      const pool = processPool({ process: options, threads: 2 });
+      const call = pool.call.add(1, 2);
+      for (const failed of [pool.ready, call]) {
+        expect(await rejection(failed)).toMatchObject({
+          code: "HEDDLE_WORKER_START",
+          message: expect.stringMatching(/it could not be started/),
+        });
+      }
     }
   });
 

@@ -107,11 +107,10 @@ describe.runIf(capabilities.seesMarks)("what is marked", () => {
   });
 });
 
-test("a signal among the arguments that cannot be cloned: the error says where it belongs", async () => {
+test("a signal among the arguments is refused: the error says where it belongs", async () => {
   const { signal } = new AbortController();
   const hint = "pool.call.f.with({ signal })(…)";
   for (const value of [signal, { signal }]) {
-    if (isRefusedByClone(value)) await expect(pool.call.echo(value)).rejects.toThrow(hint);
-    else expect(await pool.call.echo(value)).toEqual(structuredClone(value));
+    await expect(pool.call.echo(value)).rejects.toThrow(hint);
   }
 });

@@ -148,6 +148,12 @@ const parking: Room = {
       fault: "a thread whose spins succeed again spins rarely",
     },
     {
+      file: "sync/spin-in-turns.ts",
+      from: "this.#left = this.#skipped = skipsAfter(this.#skipped);",
+      to: "",
+      fault: "a spin in turns that has failed is followed by another at once",
+    },
+    {
       file: "sync/spin-policy.ts",
       from: "this.#set(this.#tossCoin());",
       to: "this.#set(!this.spins);",
@@ -975,6 +981,30 @@ const processes: Room = {
   ],
 };
 
+const caching: Room = {
+  tests: [...conformance("compile-cache")],
+  mutants: [
+    {
+      file: "features/workers/caching/worker.ts",
+      from: "core.runtime.flushCompileCache?.()",
+      to: "{}",
+      fault: "a process that is killed leaves no compiled code",
+    },
+    {
+      file: "runtimes/node/compile-cache.ts",
+      from: "return dirname(ofVersion);",
+      to: "return ofVersion;",
+      fault: "workers make a folder in the folder of their host",
+    },
+    {
+      file: "runtimes/node/compile-cache.ts",
+      from: "...(env ?? process.env), ",
+      to: "",
+      fault: "workers lose their environment",
+    },
+  ],
+};
+
 const objects: Room = {
   tests: [...conformance("objects", "objects-together")],
   mutants: [
@@ -1081,5 +1111,6 @@ export const rooms: Readonly<Record<string, Room>> = {
   requests,
   early,
   processes,
+  caching,
   objects,
 };

@@ -329,9 +329,10 @@ describe("announce, then check again", () => {
     cores: number,
     f: (value: unknown) => unknown = (value) => value,
     maxConcurrency = 4,
+    { runtime = currentRuntime, spinMs = 0.05, hostSpins = 1 } = {},
   ): WorkerLoop {
     const core = {
-      runtime: currentRuntime,
+      runtime,
       endpoint: pair.worker,
       replies: new Replies(
         pair.worker,
@@ -343,9 +344,9 @@ describe("announce, then check again", () => {
       control: pair.control,
       gauges: new GaugeWriter(new SharedArrayBuffer(CONTROL_BYTES)),
       start: {
-        hostControl: Int32Array.of(0, 1).buffer,
+        hostControl: Int32Array.of(0, hostSpins).buffer,
         maxConcurrency,
-        spinMs: 0.05,
+        spinMs,
         taskTimings: new SharedArrayBuffer(taskTimingsBytes(8)),
       },
       site: {
@@ -386,6 +387,29 @@ describe("announce, then check again", () => {
     expect(waits).toBeGreaterThan(blocks);
     expect(parks).toBeGreaterThan(waits);
     expect(Atomics.load(pair.control, WAITS_FOR)).toBe(FOR_CALLS);
+  });
+
+  test("a worker with a task in flight looks in further turns only where threads spin", async () => {
+    for (
+      const [cores, given] of [[2, {}], [0, {}], [2, { spinMs: 0 }], [2, { hostSpins: 0 }]] as const
+    ) {
+      const pair = createEndpoints(CAPACITY);
+      const turns: (() => void)[] = [];
+      const runtime = { ...currentRuntime, macrotask: (turn: () => void) => void turns.push(turn) };
+      const pending = new Promise(() => {});
+      const loop = idleLoop(pair, cores, () => pending, 4, { runtime, ...given });
+      sendCall(pair.host, [1]);
+      loop.start();
+      await pause(1);
+      const spins = cores === 2 && Object.keys(given).length === 0;
+      expect(turns.length).toBe(spins ? 1 : 0);
+      // The spin ends after its time, and the worker parks.
+      const endMs = currentRuntime.now() + 1;
+      while (currentRuntime.now() < endMs);
+      turns[0]?.();
+      expect(turns.length).toBe(spins ? 1 : 0);
+      expect(Atomics.load(pair.control, PARKED_WORD)).toBe(IN_EVENT_LOOP);
+    }
   });
 
   test("a worker that finds a record after an announcement runs it instead of waiting", () => {

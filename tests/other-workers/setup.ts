@@ -1,6 +1,6 @@
 /**
- * Set-up of runs in which pools of tests share no memory with their workers, unless a test says how they should:
- * `HEDDLE_TEST_WORKERS=messages` (threads) or `processes`.
+ * Set-up of runs in which pools of tests share no memory with their workers, unless a test says how they should, or have no threads:
+ * `HEDDLE_TEST_WORKERS=messages` (threads), `processes` or `host`.
  */
 import { useOptions } from "../../src/api/options/options.ts";
 import { useInHost } from "../../src/api/pool/feature.ts";
@@ -9,12 +9,15 @@ import { mirror } from "../../src/features/workers/mirror/host.ts";
 import { processes } from "../../src/features/workers/processes/host.ts";
 
 useInHost(hostFeatures);
-const isOfProcesses = process.env["HEDDLE_TEST_WORKERS"] === "processes";
+const kind = process.env["HEDDLE_TEST_WORKERS"];
 const { transport } = mirror.options!;
 const { workers } = processes.options!;
-useOptions({
-  name: "test",
-  whenAbsent: isOfProcesses
-    ? { workers: (to, runtime) => workers!("processes", to, {}, runtime) }
-    : { transport: (to, runtime) => transport!("messages", to, {}, runtime) },
-});
+if (kind === "host") process.env["HEDDLE_THREADS"] = "0";
+else {
+  useOptions({
+    name: "test",
+    whenAbsent: kind === "messages"
+      ? { transport: (to, runtime) => transport!("messages", to, {}, runtime) }
+      : { workers: (to, runtime) => workers!("processes", to, {}, runtime) },
+  });
+}

@@ -1,6 +1,6 @@
-/** Which parts of the conformance suite run with workers that share no memory with their host (`HEDDLE_TEST_WORKERS`). */
+/** Which parts of the conformance suite run with other workers than threads that share memory (`HEDDLE_TEST_WORKERS`). */
 
-export type Kind = "messages" | "processes";
+export type Kind = "messages" | "processes" | "host";
 
 const FILES: Readonly<Record<Kind, string>> = {
   messages:
@@ -9,6 +9,8 @@ const FILES: Readonly<Record<Kind, string>> = {
   processes:
     "argument-streams broadcast calls errors map payloads process-workers promise-arguments setup " +
     "streams structs structured-clone with",
+  host:
+    "argument-streams calls errors map payloads promise-arguments structs structured-clone with",
 };
 
 const SYNC =
@@ -21,6 +23,10 @@ const SHARED = "test and task observe each other by shared memory";
 const NOT_COPIED = "only a thread can get it";
 const MOVED = "nothing moves to another process";
 const A_THREAD = "it asks for what only threads have";
+
+const ON_HOST = "the host would wait for itself";
+const NO_OTHER = "there is one worker, and it does not end before its host";
+const KNOWN = "the host has the function, so no module is imported for it";
 
 const OF_BOTH: readonly (readonly [name: string, reason: string])[] = [
   ["take as many arguments as a function of the runtime does", SYNC],
@@ -69,6 +75,17 @@ const LEFT_OUT: Readonly<Record<Kind, readonly (readonly [name: string, reason: 
     ["that is sticky and fails in a new worker ends that worker", SHARED],
     ["runs before the task modules, and its result is the context", A_THREAD],
     ["refuses flags that a thread cannot have by a coded error", A_THREAD],
+  ],
+  host: [
+    ["take as many arguments as a function of the runtime does", ON_HOST],
+    ["sources that fail end no process, whatever the call does with them", NO_OTHER],
+    ["an early call with a source is not repeated when its worker is lost", NO_OTHER],
+    ["the statistics match the calls made", NO_OTHER],
+    ["methods of a pool survive destructuring, also if the pool is closed", NO_OTHER],
+    ["a broadcast's options are merged too", NO_OTHER],
+    ["ready rejects for a", KNOWN],
+    ["a call rejects if its module does not exist", KNOWN],
+    ["createPool throws for options", "the environment says the number of threads"],
   ],
 };
 

@@ -1,13 +1,13 @@
 /**
- * The conformance suite with workers of another kind: `HEDDLE_TEST_WORKERS=processes`, or `messages` for threads that share no memory
- * with their host.
+ * The conformance suite with workers of another kind: `HEDDLE_TEST_WORKERS=processes`, `messages` for threads that share no memory
+ * with their host, or `host` for pools without threads.
  */
 import { fileURLToPath } from "node:url";
 import { defineConfig, mergeConfig } from "vitest/config";
 import base from "../../vitest.config.ts";
 import { filesOf, type Kind, leftOutOf } from "./suite.ts";
 
-const kind: Kind = process.env["HEDDLE_TEST_WORKERS"] === "messages" ? "messages" : "processes";
+const kind = (process.env["HEDDLE_TEST_WORKERS"] ?? "processes") as Kind;
 const escaped = leftOutOf(kind).map(([name]) =>
   name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 );

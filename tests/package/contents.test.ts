@@ -17,8 +17,8 @@ const manifest = JSON.parse(read("package.json")) as {
 const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
-  /^dist\/(?:(?:heddle-(?:core-)?worker|core|features|knitting|piscina|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/bundle\/(?:(?:features|knitting|piscina)\/)?[\w-]+\.js$/,
+  /^dist\/(?:(?:heddle-(?:core-)?worker|core|features|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/bundle\/(?:features\/)?[\w-]+\.js$/,
   /^dist\/browser\/(?:features\/)?[\w-]+\.(?:js|d\.ts)$/,
 ];
 
@@ -109,7 +109,7 @@ describe("the ES modules", () => {
       }
       return loaded;
     };
-    const alone = ["mod.js", "heddle-worker.js", "task.js", "shared.js", "knitting/utils.js"];
+    const alone = ["mod.js", "heddle-worker.js", "task.js", "shared.js"];
     for (const name of [...alone, "core.js", "heddle-core-worker.js"]) {
       expect([...loadedBy(`dist/${name}`)]).toEqual([`dist/${name}`]);
     }

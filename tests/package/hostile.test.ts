@@ -25,7 +25,7 @@ describe.each(Object.entries(runtimes))("on %s", (_name, command) => {
   });
 });
 
-describe.each(["heddle", "heddle/core", "heddle/piscina", "heddle/shared"])("%s", (entry) => {
+describe.each(["heddle", "heddle/core", "heddle/shared"])("%s", (entry) => {
   test.each(["getBuiltinModule", "detached"])(
     "says what it needs where there is no %s",
     async (lacks) => {

@@ -19,7 +19,7 @@ const fragmentWith = (text: string): string =>
 /** The server of the guide with its fragments, and what the test has to see. */
 function honoServer(native?: string): string {
   const routes = fragmentWith("streamSSE") + fragmentWith("/report/:id");
-  const own = /^const server = serve.*\n^const close = .*\n/m;
+  const own = /^const server = serve.*\n^const close = [^]*?\n};\n/m;
   const program = fileOf("server.ts");
   expect(program).toMatch(own);
   const [lines = ""] = own.exec(program)!;
@@ -163,7 +163,8 @@ describe.each(Object.keys(PROGRAMS))("%s", (name) => {
     staying.on("error", () => {});
     staying.write("POST /hash HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf");
     let answered = 0;
-    const calls = Array.from({ length: 20 }, (_, n) => hash(`${n}`).then(() => answered++));
+    // So few that a busy machine hashes them within the 3 s that the server waits.
+    const calls = Array.from({ length: 8 }, (_, n) => hash(`${n}`).then(() => answered++));
     const settled = Promise.allSettled(calls);
     const open = events === undefined ? 0 : 1;
     let inFlight = 0;

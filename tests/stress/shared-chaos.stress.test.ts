@@ -10,10 +10,15 @@ import { travelRound } from "../shared-chaos/travel.ts";
 const MS = 1000;
 
 test.each([2, 6])("objects that workers change and die over, seed %i", async (seed) => {
-  const { faults, operations, kills } = await chaosRound(seed, MS);
-  expect(faults).toEqual([]);
-  expect(Math.min(operations, kills)).toBeGreaterThan(0);
-}, 60_000);
+  // On a busy machine all of them may die before their first change.
+  for (let ms = MS;; ms *= 2) {
+    const { faults, operations, kills } = await chaosRound(seed, ms);
+    expect(faults).toEqual([]);
+    expect(kills).toBeGreaterThan(0);
+    if (operations > 0) break;
+    expect(ms).toBeLessThan(10_000);
+  }
+}, 120_000);
 
 test.each([1, 3])("ends of channels that travel, seed %i", async (seed) => {
   const { faults, operations } = await travelRound(seed, MS);

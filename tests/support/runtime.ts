@@ -64,6 +64,8 @@ export const capabilities = {
   requireHooks: runtimeName === "node",
   /** `require.main` can be given to a thread whose entry is an ES module. On Deno it is another object, on Bun undefined. */
   setsRequireMain: runtimeName === "node",
+  /** The program decides where compiled code is kept. Deno and Bun keep it by themselves. */
+  compileCache: runtimeName === "node",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */
   countsFunctions: runtimeName === "node",
 } as const;

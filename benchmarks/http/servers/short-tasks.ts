@@ -58,7 +58,7 @@ async function startPiscina(module: string, threads: number): Promise<Pool> {
 const POOLS: Readonly<Record<ShortTaskPool, (threads: number) => Pool | Promise<Pool>>> = {
   [SHORT_TASK_POOLS.heddle]: (threads) => startHeddle({ threads }),
   [SHORT_TASK_POOLS.neverSpinning]: (threads) => startHeddle({ threads, spinMs: 0 }),
-  [SHORT_TASK_POOLS.adapter]: (threads) => startPiscina("../../../dist/piscina.js", threads),
+  [SHORT_TASK_POOLS.adapter]: (threads) => startPiscina("@heddle/piscina", threads),
   [SHORT_TASK_POOLS.bareWorkers]: startWorkers,
   [SHORT_TASK_POOLS.piscina]: (threads) => startPiscina("piscina", threads),
 };

@@ -55,4 +55,9 @@ export interface OptionFeature {
     [Name in keyof PoolOptions]?: (to: Resolving, runtime: OptionsRuntime, given: Given) => void;
   };
   readonly callOptions?: NewCallOptions;
+  /**
+   * The options of a pool that is to run on the host, in place of the given ones. `isForced`: the environment says so, so that what cannot be
+   * had is left out; otherwise it is refused.
+   */
+  readonly onHost?: (given: Given, isForced: boolean, runtime: OptionsRuntime) => Given;
 }

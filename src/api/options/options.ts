@@ -34,6 +34,8 @@ const MIN_RING_BYTES = 1024;
 const RING_BYTES = 4 * 1024 * 1024;
 /** More threads than this are probably a mistake. */
 const MAX_THREADS = 1024;
+/** The number of threads of pools that are given none. 0: that of all. */
+const VARIABLE = "HEDDLE_THREADS";
 
 /** What options stand for that are not given. Features add theirs, and each option of a feature that nobody has added is undefined. */
 const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] } = {
@@ -52,11 +54,14 @@ const defaults: { -readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Na
   keepAlive: false,
 };
 
+/** Those that say how many workers there are. */
+const OF_NUMBER = ["threads", "minThreads", "maxThreads", "budget"] as const;
+
 /** All options, in the order of messages and of their checks: these, then those of features. */
 const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
   threads: (value, to) => {
     if (value !== "auto") {
-      to.minThreads = to.maxThreads = checkInteger("threads", value, 1, MAX_THREADS);
+      to.minThreads = to.maxThreads = checkInteger("threads", value, 0, MAX_THREADS);
     }
   },
   ringBytes: (value, to) => to.ringBytes = checkRingBytes(value),
@@ -74,8 +79,16 @@ const poolOptions: { [Name in keyof PoolOptions]?: Check } = {
 /** What features do where an option is not given. */
 const whenAbsent: NonNullable<OptionFeature["whenAbsent"]> = {};
 
+/** What a pool without threads is given. Its feature replaces this. */
+let onHost: NonNullable<OptionFeature["onHost"]> = () => {
+  throw new InvalidArgumentError(
+    `${VARIABLE}=0 needs inline() of "heddle/features/inline": createPool({ use: [inline()] }).`,
+  );
+};
+
 /** Adds the options of a feature. */
 export function useOptions(feature: OptionFeature): void {
+  onHost = feature.onHost ?? onHost;
   Object.assign(poolOptions, feature.options);
   Object.assign(defaults, feature.defaults);
   Object.assign(whenAbsent, feature.whenAbsent);
@@ -91,13 +104,22 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
       `createPool() takes an object of options, got ${show(options)}${cure}.`,
     );
   }
-  const given: Given = ownOf(options);
+  const own: Given = ownOf(options);
   checkKeys(
     "createPool()",
-    given,
+    own,
     Object.keys(poolOptions),
-    (name) => elsewhere(given, name),
+    (name) => elsewhere(own, name),
   );
+  const text = runtime.env?.(VARIABLE);
+  const wanted = text === undefined || text === "" ? undefined : checkVariable(text);
+  const isOff = wanted === 0;
+  const isOnHost = isOff || own.threads === 0;
+  const given = isOnHost
+    ? onHost(own, isOff, runtime)
+    : wanted === undefined || hasNumber(own)
+    ? own
+    : withNumber(own, wanted);
   const threads = Math.max(1, runtime.cores - 1);
   const to = {
     __proto__: null, // what an extended Object.prototype has is no option
@@ -112,7 +134,24 @@ export function resolveOptions(options: PoolOptions, runtime: OptionsRuntime): R
   for (const [name, resolve] of Object.entries(whenAbsent)) {
     if (given[name as keyof Given] === undefined) resolve(to, runtime, given);
   }
+  if (isOnHost) to.isOnHost = true;
   return to;
+}
+
+function hasNumber(given: Given): boolean {
+  return OF_NUMBER.some((name) => given[name] !== undefined && given[name] !== "auto");
+}
+
+/** The options with the number of the variable. Pools that memory limits need a number of workers that is not fixed. */
+function withNumber(own: Given, wanted: number): Given {
+  const number = own.minFreeMemory === undefined
+    ? { threads: wanted }
+    : { threads: undefined, minThreads: 1, maxThreads: wanted };
+  return ownOf({ ...own, ...number });
+}
+
+function checkVariable(text: string): number {
+  return checkInteger(VARIABLE, /^\d+$/.test(text) ? Number(text) : text, 0, MAX_THREADS);
 }
 
 /** Where an option belongs that pools do not have. */

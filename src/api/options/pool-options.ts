@@ -18,10 +18,13 @@ export type PermissionMode = "off" | "strict";
 /** Options of `createPool`. All are optional. */
 export interface PoolOptions {
   /**
-   * Number of workers, at least 1. "auto": the cores that this process may use less one, at least 1; fewer while other
+   * Number of workers. "auto": the cores that this process may use less one, at least 1; fewer while other
    * pools of this thread use the cores. With `budget`: from one worker to all of the budget, as calls wait.
+   * 0: no thread; the tasks run on the host, which they block. The variable `HEDDLE_THREADS` is the default of pools with none of
+   * these four options, and 0 there overrides the options of all pools.
    *
    * @default "auto"
+   * @see [without threads](https://github.com/heddle-js/heddle/blob/main/docs/reliability.md#without-threads)
    */
   readonly threads?: number | "auto";
   /**
@@ -47,6 +50,15 @@ export interface PoolOptions {
    * @see [several pools](https://github.com/heddle-js/heddle/blob/main/docs/thread-budget.md)
    */
   readonly budget?: ThreadBudget;
+  /**
+   * Memory that has to be free when a further worker starts: bytes, or a percentage such as "20%" of what the process may use. With less
+   * the pool goes on with the workers that it has, and looks again while its calls wait. The first worker always starts, and so do
+   * `minThreads`, which have to be below `maxThreads`.
+   *
+   * @default 0
+   * @see [free memory](https://github.com/heddle-js/heddle/blob/main/docs/thread-budget.md#free-memory)
+   */
+  readonly minFreeMemory?: number | `${number}%`;
   /**
    * Time without work after which a worker closes, in milliseconds; Infinity: never.
    *
@@ -74,8 +86,8 @@ export interface PoolOptions {
    */
   readonly maxConcurrency?: number;
   /**
-   * Longest spin, in milliseconds: 0 to 1; 0: never spin. Host and workers spin while they wait only if a core is free and
-   * spins have lately brought more answers in the same time; else they sleep at once.
+   * Longest spin, in milliseconds: 0 to 1; 0: never spin. Host and workers spin while they wait only if calls take less
+   * than five times as long, a core is free and spins have lately brought more answers in the same time; else they sleep at once.
    *
    * @default 0.1, about the time of a sleep and a wake
    * @see [waiting](https://github.com/heddle-js/heddle/blob/main/docs/waiting.md#waiting)
@@ -170,13 +182,13 @@ export interface PoolOptions {
    */
   readonly recycleAfter?: number;
   /**
-   * Maximum bytes of heap and buffers of a worker, garbage included. Above it the worker is replaced as by
-   * `recycleAfter`; 25 % above it, the worker also gets no calls meanwhile. Checked every 5 ms while it works, between
-   * calls.
+   * Maximum bytes of heap and buffers of a worker, garbage included: a number, or a percentage such as "20%" of the memory that
+   * the process may use. Above it the worker is replaced as by `recycleAfter`; 25 % above it, the worker also gets no calls
+   * meanwhile. Checked every 5 ms while it works, between calls.
    *
    * @default Infinity, no limit
    */
-  readonly maxWorkerBytes?: number;
+  readonly maxWorkerBytes?: number | `${number}%`;
   /**
    * Limits of each worker's heap and stack, in MiB. A worker that needs more ends, and its calls reject with
    * WorkerLostError. Of threads only on Node, where large arrays that fill the heap may end the process (24) or hang (26);
@@ -201,6 +213,15 @@ export interface PoolOptions {
    */
   readonly worker?: WorkerOptions;
   /**
+   * Keep the compiled code of workers on disk, so that later workers need not compile it, also those of other processes: Node's compile
+   * cache. The path or file URL of a folder; true: the folder that this process uses, else Node's default among temporary files. No effect on
+   * Deno and Bun, which keep caches of their own. Cannot be combined with `permission`, nor with `SHARE_ENV`.
+   *
+   * @default false: workers have a cache if NODE_COMPILE_CACHE is in their environment
+   * @see [compiled code](https://github.com/heddle-js/heddle/blob/main/docs/worker-life-cycle.md#compiled-code)
+   */
+  readonly compileCache?: boolean | string | URL;
+  /**
    * Measure the wait and run times of tasks for `stats().tasks`, and the memory of workers.
    *
    * @default false
@@ -208,7 +229,8 @@ export interface PoolOptions {
    */
   readonly metrics?: boolean;
   /**
-   * Print decisions on stderr, a line each: all, or those about these topics. Stacks of errors then show the caller too.
+   * Print decisions on stderr, a line each: all, or those about these topics. Stacks of errors then show the caller too; with
+   * `["callers"]` that is all, and nothing is printed.
    *
    * @default the environment variable HEDDLE_DEBUG, `1` or a list with commas; none if it is not set
    * @see [debug output](https://github.com/heddle-js/heddle/blob/main/docs/observability.md#debug-output)

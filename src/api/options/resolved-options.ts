@@ -34,6 +34,8 @@ interface ResolvedParts {
   readonly budget: object | undefined;
   /** What the pool may have of the budget. */
   readonly share: ShareLimits;
+  /** Bytes. */
+  readonly minFreeMemory: number | undefined;
   readonly ringBytes: RingSizes;
   readonly balancer: BalancerName | BalancerFunction;
   readonly inliner: InlinerLimits | undefined;
@@ -78,6 +80,8 @@ interface Asked {
   readonly prepare?: Readonly<Record<string, (host: never) => void>>;
   /** Calls are made through what this makes of where they are made. */
   readonly wrapEntry?: (entry: CallSink) => CallSink;
+  /** Whether the tasks run on the host, and no thread starts. */
+  readonly isOnHost?: boolean;
   /** Whether calls are followed, even without a subscriber. */
   readonly isFollowed?: boolean;
 }
@@ -97,10 +101,12 @@ export type OptionsRuntime =
       | "env"
       | "warn"
       | "measuresMemory"
+      | "systemMemory"
       | "takesOutput"
       | "sharesMemory"
       | "loadProcesses"
       | "importCondition"
+      | "withCompileCache"
     >
   >;
 

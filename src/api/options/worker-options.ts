@@ -23,18 +23,14 @@ export const DEFAULT_WORKER: ResolvedWorkerOptions = {
   thread: { __proto__: null } as ThreadOptions,
 };
 
-/** Key of the thread's own `workerData`, which `heddle/piscina` sets: modules that `execArgv` preloads read it before any code of ours. */
-export const THREAD_DATA: unique symbol = Symbol("heddle.threadData");
-
 /** Checks the option. Throws InvalidArgumentError. `ofPools`: the options beside it. */
 export const checkWorkerOptions = (
   ...[given, to, { workers }, runtime, ofPools]: [...Parameters<Check>, ofPools: object]
 ): void => {
   if (!isRecord(given)) throw invalid("worker", "an object of options", show(given));
-  const options: { readonly [THREAD_DATA]?: unknown } = given;
   checkKeys(
     "worker of createPool()",
-    options,
+    given,
     WORKER_OPTIONS,
     (name) =>
       Object.hasOwn(ofPools, name)
@@ -42,7 +38,7 @@ export const checkWorkerOptions = (
         : undefined,
   );
   const { setup, data, env, argv, execArgv, name = DEFAULT_WORKER.name } = ownOf<WorkerOptions>(
-    options,
+    given,
   );
   if (typeof name !== "string" || name === "") {
     throw invalid("worker.name", "a string that is not empty", show(name));
@@ -62,8 +58,6 @@ export const checkWorkerOptions = (
       ...(env !== undefined && { env: checkEnv(env) }),
       ...(argv !== undefined && { argv: checkTexts("worker.argv", argv) }),
       ...(execArgv !== undefined && { execArgv: checkTexts("worker.execArgv", execArgv) }),
-      ...(options[THREAD_DATA] !== undefined &&
-        { workerData: cloneData("workerData", options[THREAD_DATA]) }),
     } as ThreadOptions,
   };
 };

@@ -21,7 +21,8 @@ export type FeatureName =
   | "sync"
   | "objects"
   | "mirror"
-  | "processes";
+  | "processes"
+  | "caching";
 
 /** A feature with those that it needs: what a function of `heddle/features` returns. */
 export interface Feature<Name extends FeatureName = FeatureName> {

@@ -52,7 +52,7 @@ export function startThreads(
       throw startFailure(error, thread);
     }
   };
-  if (options.minThreads > 0) {
+  if (options.minThreads > 0 && options.isOnHost !== true) {
     try {
       first = spawn(0);
     } catch (error) {

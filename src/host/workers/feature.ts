@@ -25,6 +25,8 @@ export interface PoolSize {
   readonly budget?: object | undefined;
   /** Its part in the budget. Default: `minThreads`, and no limit beyond. */
   readonly share?: ShareLimits;
+  /** Bytes of the system that have to be free when a worker beyond the guaranteed ones starts. Default: 0. */
+  readonly minFreeMemory?: number | undefined;
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly idleTimeoutMs: number;
@@ -32,6 +34,8 @@ export interface PoolSize {
   readonly maxAbandonedThreads?: number;
   /** Set where workers are no threads. */
   readonly spawnWorker?: unknown;
+  /** Whether the tasks run on the host from the start. */
+  readonly isOnHost?: boolean;
 }
 
 /** How a lane ended. */
@@ -163,6 +167,8 @@ export interface Fallback {
   readonly isLoading: boolean;
   /** True: the pool goes on, without a replacement of it. False: it deals with it as with any failure. `isFirst`: while it starts. */
   goOn(error: Error, isFirst: boolean): boolean;
+  /** Starts a worker on the host. */
+  useHost(): void;
 }
 
 /** Each makes what a feature does for the workers of a pool, when that is first needed. */

@@ -137,6 +137,10 @@ export class Supervisor implements LaneOwner, Workers {
 
   /** Starts the workers. Throws what starting a thread throws; those started before are closed. */
   start(): void {
+    if (this.size.isOnHost === true) {
+      this.#fallback = makers.fallback!(this);
+      return this.#fallback.useHost();
+    }
     try {
       while (
         this.#firstThreads < this.size.minThreads &&

@@ -16,6 +16,7 @@ const nothing = (): void => {};
 export const hostRuntime: HostRuntime = Object.assign(
   currentRuntime,
   {
+    systemMemory: () => "browsers do not tell it",
     measuresMemory: false,
     takesOutput: false, // a browser has no streams, and its tools show which worker has printed
     startsGivenWorkers: true,

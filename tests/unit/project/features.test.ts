@@ -13,7 +13,7 @@ import { workerFeatures } from "../../../src/features/worker.ts";
 const root = fileURLToPath(new URL("../../../src", import.meta.url));
 
 /** Entry points and what builds on them. */
-const ABOVE = /^(mod[-.]|core\/|features\/[\w-]+\.ts$|nats\/|compat\/|dashboard\/|shared\/)/;
+const ABOVE = /^(mod[-.]|core\/|features\/[\w-]+\.ts$|nats\/|dashboard\/|shared\/)/;
 
 /** Imports of types of features by files of the kernel: most are in the types of the public surface. The number only falls. */
 const TYPES_LIMIT = 37;

@@ -20,11 +20,8 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
     "runtimes/browser/threads.ts",
     "runtimes/host.ts",
     "runtimes/node-api/redirect-output.ts",
-    "compat/knitting/pool.ts",
   ],
   Response: ["dashboard/dashboard.ts"],
-  // A tool of tasks, which get the clock of their worker as it is.
-  performance: ["compat/knitting/bootstrap.ts"],
   // In functions that run when heddle is loaded.
   navigator: [
     "runtimes/browser/adapter.ts",

@@ -35,6 +35,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "core": 7,
   "dashboard": 7,
   "bundler": 7,
+  "files": 7,
   "mod-task.ts": 7,
   "nats": 7,
   "shared": 7,
@@ -42,6 +43,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-shared.ts": 8,
   "mod-dashboard.ts": 8,
   "mod-bundler.ts": 8,
+  "mod-files.ts": 8,
   "mod-core.ts": 8,
   "mod.ts": 9,
   "mod-worker.ts": 7,
@@ -50,10 +52,6 @@ const LAYERS: Readonly<Record<string, number>> = {
   "mod-browser-worker.ts": 10,
   "mod-browser-core.ts": 10,
   "mod-browser-core-worker.ts": 10,
-  "compat": 10,
-  "mod-knitting.ts": 11,
-  "mod-piscina.ts": 11,
-  "mod-knitting-utils.ts": 11,
 };
 
 /** Folders within a folder, from the lowest to the highest: each imports from itself and from those before it. */
@@ -102,6 +100,8 @@ const COMPOSITION_ROOTS = [
   "worker/entry.ts",
   "bundler/esbuild.ts",
   "bundler/rollup.ts",
+  "files/file-ranges.ts",
+  "files/read-lines.ts",
   "nats/caller/connect-pool.ts",
   "nats/machine/serve.ts",
   "shared/enter.ts",
@@ -180,8 +180,7 @@ describe.each(sources)("$path", ({ path, text, imports }) => {
         ["request-errors.ts", "scope-errors.ts", "shared-errors.ts"].includes(to) ||
         to === "runtimes/runtime.ts";
       if (!isSharedTypes) expect([to, layerOf(to) < layerOf(path)]).toEqual([to, true]);
-      if (to === "runtimes/piscina.ts") expect(path).toMatch(/^compat\/piscina\//);
-      else if (folderOf(to) === "runtimes" && !TYPES_OF_RUNTIMES.includes(to)) {
+      if (folderOf(to) === "runtimes" && !TYPES_OF_RUNTIMES.includes(to)) {
         expect(COMPOSITION_ROOTS).toContain(path);
       }
     }

@@ -1,6 +1,7 @@
 /** When a thread spins and when it sleeps at once, by a clock that moves when it is read. */
 import { describe, expect, test } from "vitest";
 import { Spin } from "../../../src/sync/spin.ts";
+import { SpinInTurns } from "../../../src/sync/spin-in-turns.ts";
 
 const MAX_MS = 0.1;
 const MAX_SKIPPED = 127;
@@ -8,12 +9,14 @@ const TICK_MS = 0.001;
 
 function createSpin(maxMs = MAX_MS) {
   const state = { nowMs: 1000, readyAtMs: Infinity, canContinue: true };
-  const spin = new Spin({
+  const options = {
     isReady: () => state.nowMs >= state.readyAtMs,
     canContinue: () => state.canContinue,
     pause: () => {},
     now: () => state.nowMs += TICK_MS,
-  }, maxMs);
+  };
+  const spin = new Spin(options, maxMs);
+  const spinInTurns = new SpinInTurns(options, maxMs);
   /** One wait for what comes after so long. */
   const wait = (afterMs: number): { came: boolean; tookMs: number } => {
     const from = state.nowMs;
@@ -25,7 +28,17 @@ function createSpin(maxMs = MAX_MS) {
   const skipped = (): number => {
     for (let waits = 0;; waits++) if (wait(Infinity).tookMs > 0) return waits;
   };
-  return { state, wait, skipped };
+  /** Turns of the event loop in which it looks, in one wait; it ends the wait in the turn `until`. */
+  const turns = (until = Infinity): number => {
+    for (let turn = 0;; turn++) {
+      if (turn === until) {
+        spinInTurns.end();
+        return turn;
+      }
+      if (!spinInTurns.again()) return turn;
+    }
+  };
+  return { state, spinInTurns, wait, skipped, turns };
 }
 
 describe("a spin", () => {
@@ -82,5 +95,39 @@ describe("a spin", () => {
   test("does not happen with a limit of 0", () => {
     const { wait } = createSpin(0);
     for (let n = 0; n < 1000; n++) expect(wait(0)).toEqual({ came: false, tookMs: 0 });
+  });
+});
+
+describe("a spin in turns of the event loop", () => {
+  test("ends after its longest time, and is followed by waits without one", () => {
+    const { turns } = createSpin();
+    expect(turns()).toBeCloseTo(MAX_MS / TICK_MS, -1);
+    const waits = Array.from({ length: 12 }, () => turns() > 0);
+    expect(waits.map(Number).join("")).toBe("010001000000");
+  });
+
+  test("that has succeeded is followed by others", () => {
+    const { spinInTurns, turns } = createSpin();
+    turns();
+    turns();
+    expect(turns(5)).toBe(5);
+    expect(spinInTurns.turns).toBe(0);
+    for (let n = 0; n < 100; n++) expect(turns(5)).toBe(5);
+  });
+
+  test("stops where it may not go on, and that is no failure", () => {
+    const { state, turns } = createSpin();
+    state.canContinue = false;
+    for (let n = 0; n < 100; n++) expect(turns()).toBe(0);
+    state.canContinue = true;
+    expect(turns(5)).toBe(5);
+  });
+
+  test("never begins with a longest time of 0, and ends although the clock stands still", () => {
+    expect(createSpin(0).turns()).toBe(0);
+    const spin = new SpinInTurns({ canContinue: () => true, now: () => 1000 }, MAX_MS);
+    let turns = 0;
+    while (spin.again()) turns++;
+    expect(turns).toBeLessThan(10_000);
   });
 });

@@ -38,7 +38,7 @@ export interface SyncTarget {
   readonly requests: HostRequests;
   /** Whether the tasks are known, or are being learned by promises that this thread would have to wait for. */
   readonly knowledge: () => "known" | "unknown" | "learning";
-  /** Whether the tasks run on this thread, because no other can start. */
+  /** Whether the tasks run on this thread. */
   readonly isOnHost: () => boolean;
   readonly cancel: (call: PendingCall, reason: unknown) => void;
   /** Kept while its functions are. */
@@ -148,7 +148,7 @@ function wait(
 
 function runsHere(name: string): DeadlockError {
   return new DeadlockError(
-    `pool.sync.${name}() would wait for itself: no thread can start, so the tasks of this pool run on this thread (onUnavailable). Use pool.call.`,
+    `pool.sync.${name}() would wait for itself: the tasks of this pool run on this thread (threads: 0, or onUnavailable where no thread can start). Use pool.call.`,
   );
 }
 

@@ -137,7 +137,8 @@ function writeBoxed(encoder: Encoder, object: object, from: number): number {
   throw encoder.refuse(object, "it is a boxed symbol");
 }
 
-const SIGNAL_HINT = " To abort a call: pool.call.f.with({ signal })(…)";
+/** Node and Deno clone a signal as an empty object, which nobody wants. Bun and browsers refuse it. */
+const SIGNAL = "signals cannot be cloned. To abort a call: pool.call.f.with({ signal })(…)";
 
 /** Determines the kind of an object from its structured clone. */
 function writeByRuntime(encoder: Encoder, object: object, from: number): number {
@@ -145,14 +146,15 @@ function writeByRuntime(encoder: Encoder, object: object, from: number): number 
   const { kinds } = encoder.access;
   const isException = (parent: object) => !kinds.isProxy(parent) && isDOMExceptionPrototype(parent);
   if (inherits(kinds, object, isException)) return writeError(encoder, object as Error, from);
+  if (inherits(kinds, object, (parent) => parent === AbortSignal.prototype)) {
+    throw encoder.refuse(object, SIGNAL);
+  }
   let clone: object;
   try {
     // Deno refuses some objects only as the root of a clone, not as a part of it.
     clone = encoder.depth === 1 ? structuredClone(object) : structuredClone([object])[0]!;
   } catch (error) {
-    const isSignal = inherits(kinds, object, (parent) => parent === AbortSignal.prototype);
-    const hint = isSignal ? SIGNAL_HINT : "";
-    throw encoder.refuse(object, `${(error as Error).message}${hint}`, { cause: error });
+    throw encoder.refuse(object, (error as Error).message, { cause: error });
   }
   if (Object.getPrototypeOf(clone) !== Object.prototype) return encoder.attach(object, from, false);
   encoder.refuseIterable(object);

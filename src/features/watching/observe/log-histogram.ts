@@ -9,7 +9,7 @@
 const SUB_BITS = 4;
 const SUB_BUCKETS: number = 2 ** SUB_BITS;
 const MAX_BITS = 36;
-export const MAX_VALUE: number = 2 ** MAX_BITS - 1;
+const MAX_VALUE: number = 2 ** MAX_BITS - 1;
 const BUCKETS: number = SUB_BUCKETS * (MAX_BITS - SUB_BITS + 1);
 const COUNT: number = BUCKETS;
 const SUM: number = BUCKETS + 1;

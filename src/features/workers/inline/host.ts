@@ -1,8 +1,9 @@
-/** Calls that run on the host: the option `inliner`, and pools where no thread can start. */
+/** Calls that run on the host: the option `inliner`, `threads: 0`, and pools where no thread can start. */
 import { checkInliner, checkUnavailable } from "./host/inline-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { createInlineExecutor } from "./host/parts.ts";
 import type { HostWorkerOptions } from "./host/host-worker.ts";
+import { withoutThreads } from "./host/on-host.ts";
 import { UnavailableThreads } from "./host/unavailable-threads.ts";
 
 export const inline: HostFeature = {
@@ -17,6 +18,7 @@ export const inline: HostFeature = {
       to.onUnavailable = checkUnavailable(value, permission),
   },
   defaults: { onUnavailable: "error" },
+  onHost: withoutThreads,
 
   workers: {
     fallback: (workers) => new UnavailableThreads(workers),

@@ -7,6 +7,7 @@ import type { Recycling } from "../../../host/workers/feature.ts";
 import { addFixed } from "./host/pool-budget.ts";
 import { InvalidArgumentError } from "../../../errors.ts";
 import { checkLimit, checkMs } from "../../../option-checks.ts";
+import { checkBytes, readMemory } from "./host/memory-options.ts";
 import { resolveThreads } from "./host/thread-options.ts";
 
 const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
@@ -14,6 +15,8 @@ const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
 
 const NOT_MEASURED =
   "maxWorkerBytes cannot be enforced: browsers do not tell the memory of a worker.";
+const isFixed = (threads: number): string =>
+  `minFreeMemory limits the workers beyond minThreads, and this pool always has ${threads}: set minThreads below maxThreads.`;
 
 async function checkMemory(host: PoolParts): Promise<void> {
   const { createMemoryCheck } = await import("./host/memory-check.ts");
@@ -31,11 +34,19 @@ export const scaling: HostFeature = {
     idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
     recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
     maxWorkerBytes: (value, to, _given, runtime) => {
-      const scaling = checkLimit("maxWorkerBytes", value);
+      const scaling = checkBytes("maxWorkerBytes", value, { min: 1, isEndless: true }, runtime);
       if (scaling === Infinity) return;
       if (runtime.measuresMemory === false) throw new InvalidArgumentError(NOT_MEASURED);
       to.startData = { ...to.startData, scaling };
       to.prepare = { ...to.prepare, scaling: checkMemory };
+    },
+    minFreeMemory: (value, to, _given, runtime) => {
+      to.minFreeMemory = checkBytes("minFreeMemory", value, { min: 0, isEndless: false }, runtime);
+      if (to.minFreeMemory > 0) readMemory("minFreeMemory", runtime);
+      // The only worker of a pool always starts.
+      if (to.maxThreads > 1 && to.share.guaranteed === to.maxThreads) {
+        throw new InvalidArgumentError(isFixed(to.maxThreads));
+      }
     },
   },
   defaults: {
@@ -54,7 +65,7 @@ export const scaling: HostFeature = {
       const { budget, share, minThreads, maxThreads } = workers.size;
       const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
       if (!isFixed) return new PoolSizing(workers);
-      addFixed(workers);
+      if (workers.size.isOnHost !== true) addFixed(workers);
       return undefined;
     },
     recycling: (workers) => new WorkerRecycling(workers),

@@ -103,8 +103,7 @@ describe("options", () => {
     ],
     [{ threads: 2, minThreads: 3 }, /minThreads, 3, must not be more than threads, 2/],
     [{ ringBytes: 3000 }, /power of two from 1024 to/],
-    [{ threads: 0 }, /threads must be an integer from 1 to 1024, got 0/],
-    [{ threads: -1 }, /threads .* got -1/],
+    [{ threads: -1 }, /threads must be an integer from 0 to 1024, got -1/],
     [{ threads: 1.5 }, /threads .* got 1.5/],
     [{ threads: NaN }, /threads .* got NaN/],
     [{ threads: "2" }, /threads .* got "2"/],
@@ -132,7 +131,7 @@ describe("options", () => {
     [{ transport: "wire" }, /transport must be "auto", "shared" or "messages", got "wire"/],
     [
       { maxWorkerBytes: 0.5 },
-      /maxWorkerBytes must be an integer from 1 to \d+, or Infinity, got 0.5/,
+      /maxWorkerBytes must be an integer from 1 to \d+, or Infinity, or a percentage such as "20%", at most "100%", got 0.5/,
     ],
     [{ startTimeoutMs: 0 }, /startTimeoutMs must be a number of milliseconds above 0.* got 0/],
     [
@@ -216,7 +215,8 @@ describe("options", () => {
 
   test("HEDDLE_DEBUG stands for the option debug", () => {
     const debugOf = (variable: string | undefined, options: PoolOptions = {}) => {
-      const runtime = { cores: 4, refuseLimits, takesExecArgv: true, env: () => variable };
+      const env = (name: string) => name === "HEDDLE_DEBUG" ? variable : undefined;
+      const runtime = { cores: 4, refuseLimits, takesExecArgv: true, env };
       return resolveOptions(options, runtime).debug;
     };
     expect([undefined, "", "0", "false"].map((text) => debugOf(text))).toEqual(
@@ -224,6 +224,7 @@ describe("options", () => {
     );
     expect(debugOf("1")).toEqual(debugOf(undefined, { debug: true }));
     expect(debugOf("waits, calls")).toEqual(["calls", "waits"]);
+    expect(debugOf("callers")).toEqual(["callers"]);
     expect(debugOf("1", { debug: false })).toBeUndefined();
   });
 

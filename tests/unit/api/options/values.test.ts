@@ -16,6 +16,7 @@ import {
   type ThreadBudgetOptions,
 } from "../../../../src/features/workers/scaling/host/thread-budget.ts";
 import { task } from "../../../../src/features/task.ts";
+import { fileRanges } from "../../../../src/files/file-ranges.ts";
 import { InvalidArgumentError } from "../../../../src/errors.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { BLOCK, checkWait, WAIT } from "../../../../src/shared/given.ts";
@@ -23,7 +24,13 @@ import { channelOptions } from "../../../../src/shared/channel/channel.ts";
 import { cacheOptions, checkTtl, mapOptions } from "../../../../src/shared/map/options.ts";
 import { vectorOptions } from "../../../../src/shared/vector/shared-vector.ts";
 
-const runtime = { cores: 4, refuseLimits: () => [], takesExecArgv: true, env: () => undefined };
+const runtime = {
+  cores: 4,
+  refuseLimits: () => [],
+  takesExecArgv: true,
+  env: () => undefined,
+  systemMemory: () => ({ totalBytes: 1000, freeBytes: 500 }),
+};
 const pool = (options: object): void => void resolveOptions(options as PoolOptions, runtime);
 
 const target = {};
@@ -60,6 +67,7 @@ const CHECKS: Readonly<Record<string, readonly ((options: object) => unknown)[]>
     (options) => checkScopeOptions(options, false, undefined),
   ],
   ThreadBudgetOptions: [(options) => threadBudget(options as ThreadBudgetOptions)],
+  FileRangesOptions: [(options) => fileRanges(new URL(import.meta.url), options)],
   SharedMapOptions: [(options) => mapOptions("", options), (options) => cacheOptions("", options)],
   SharedCacheOptions: [(options) => cacheOptions("", options)],
   ChannelOptions: [(options) => channelOptions("", options)],

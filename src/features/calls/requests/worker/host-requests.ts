@@ -48,7 +48,7 @@ const NOT_LOADED =
   "host.sync cannot be used while modules are loaded: use host.call there, or call it in a task.";
 
 const ON_HOST =
-  "This task runs on the thread of its host, because no other can start (onUnavailable): it would wait for itself. Use call in place of sync.";
+  "This task runs on the thread of its host, in a pool without threads (threads: 0, or onUnavailable): it would wait for itself. Use call in place of sync.";
 
 const NEEDS_MEMORY =
   "A thread that waits gets no messages in browsers and without shared memory: it would wait for ever. Use call in place of sync.";

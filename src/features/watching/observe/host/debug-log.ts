@@ -2,9 +2,9 @@
 import { debugLine } from "../debug-line.ts";
 import type { Runtime } from "../../../../runtimes/runtime.ts";
 
-/** A topic of the option `debug`. */
-export type DebugTopic = "calls" | "workers" | "waits";
-export const DEBUG_TOPICS: readonly DebugTopic[] = ["calls", "workers", "waits"];
+/** A topic of the option `debug`. About "callers" nothing is printed: their frames are in stacks, as with any topic. */
+export type DebugTopic = "calls" | "workers" | "waits" | "callers";
+export const DEBUG_TOPICS: readonly DebugTopic[] = ["calls", "workers", "waits", "callers"];
 
 /** How a worker ended. */
 interface WorkerEnd {

@@ -1,5 +1,5 @@
 /**
- * A worker on the thread of its host, where no thread can start (option `onUnavailable`): the code of workers
+ * A worker on the thread of its host, where no thread can or should start (`onUnavailable`, `threads: 0`): the code of workers
  * (`worker/entry.ts`) behind the handle of a thread. Calls travel through a lane as they do to a thread, so arguments,
  * results, errors, streams and signals are the same. Loaded only then.
  *

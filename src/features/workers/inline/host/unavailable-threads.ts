@@ -1,6 +1,7 @@
 /**
  * What a pool does if a thread cannot start here, for want of a permission or because of a limit (option `onUnavailable`): it
- * goes on with the threads it has; without any, with a worker on the host's thread, whose code is loaded only then.
+ * goes on with the threads it has; without any, or if it should have none (`threads: 0`), with a worker on the host's thread, whose code is
+ * loaded only then.
  */
 import { WorkerStartError } from "../../../../errors.ts";
 import type { Fallback, Workers } from "../../../../host/workers/feature.ts";
@@ -21,7 +22,7 @@ export class UnavailableThreads implements Fallback {
     if (threads > 0 && !isFirst) return true; // those that are starting show whether threads can run
     this.#workers.limit(Math.max(1, threads));
     this.#report(error, threads);
-    if (threads === 0) this.#load();
+    if (threads === 0) this.useHost();
     return true;
   }
 
@@ -36,7 +37,7 @@ export class UnavailableThreads implements Fallback {
     });
   }
 
-  #load(): void {
+  useHost(): void {
     this.isOnHost = this.isLoading = true;
     this.#workers.spawnOnHost!().then((spawn) => {
       this.isLoading = false;

@@ -1,6 +1,6 @@
 /**
- * How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget of threads (`pool-budget.ts`); and
- * which of its workers it gives back.
+ * How many workers a pool has: between its limits by load (`autoscaler.ts`), within its budget of threads (`pool-budget.ts`), and
+ * while enough memory is free; and which of its workers it gives back.
  */
 import { Set } from "../../../../builtins.ts";
 import type { Lane } from "../../../../host/lanes/lane.ts";
@@ -20,6 +20,8 @@ const IDLE_MS = 10;
 const COLD_CALLS = 16;
 /** Timers may be early by so much. */
 const EARLY_MS = 1;
+/** Time between two readings of the free memory while it does not suffice: each takes up to 1 ms. */
+const SHORT_MS = 100;
 
 export class PoolSizing implements Sizing, BudgetMember {
   /** Whether the pool may have fewer workers than `maxThreads`, and starts further ones when calls wait. */
@@ -30,6 +32,8 @@ export class PoolSizing implements Sizing, BudgetMember {
   readonly #share: BudgetShare;
   /** The tail of each lane when another pool last wanted a worker. */
   readonly #tails = new LastProgress<number>();
+  /** The memory that is free is not read before. */
+  #shortUntilMs = 0;
   /** Workers that give their threads back: they answer their last calls, or close. */
   readonly #returned = new Set<Lane>();
 
@@ -72,6 +76,17 @@ export class PoolSizing implements Sizing, BudgetMember {
     return this.#workers.dispatcher.startable.count > this.#workers.starting;
   }
 
+  /** Whether the memory that is free now suffices for a further worker. Asked again while calls wait. */
+  get #hasMemory(): boolean {
+    const { runtime, size: { minFreeMemory = 0 } } = this.#workers;
+    if (minFreeMemory === 0) return true;
+    if (runtime.now() < this.#shortUntilMs) return false;
+    const memory = runtime.systemMemory();
+    if (typeof memory === "string" || memory.freeBytes >= minFreeMemory) return true;
+    this.#shortUntilMs = runtime.now() + SHORT_MS;
+    return false;
+  }
+
   /** Whether a worker may start beside these: any time if no other can take calls, or while it is guaranteed. */
   mayStart(alive: number): boolean {
     const share = this.#share;
@@ -80,7 +95,7 @@ export class PoolSizing implements Sizing, BudgetMember {
       if (!share.hasRoom) this.#replaceIdle();
       return true;
     }
-    const mayStart = this.#isShort ? share.request() : share.hasRoom;
+    const mayStart = this.#hasMemory && (this.#isShort ? share.request() : share.hasRoom);
     if (!mayStart) this.isElastic = true;
     return mayStart;
   }
@@ -96,7 +111,7 @@ export class PoolSizing implements Sizing, BudgetMember {
   }
 
   get wantsThread(): boolean {
-    return this.#isShort && this.#workers.mayStart;
+    return this.#isShort && this.#workers.mayStart && this.#hasMemory;
   }
 
   get isReturning(): boolean {

@@ -16,7 +16,7 @@ export const resolveThreads: Check = (_value, to, given, { cores }) => {
   const wanted = given.threads === "auto" ? undefined : given.threads;
   const isAuto = wanted === undefined && most === undefined;
   const auto = budget === undefined ? Math.max(1, cores - 1) : isAuto ? budget.max : 1;
-  const threads = wanted === undefined ? auto : checkInteger("threads", wanted, 1, MAX_THREADS);
+  const threads = wanted === undefined ? auto : checkInteger("threads", wanted, 0, MAX_THREADS);
   const min = least === undefined ? least : checkInteger("minThreads", least, 0, MAX_THREADS);
   const max = most === undefined ? most : checkInteger("maxThreads", most, 1, MAX_THREADS);
   if (wanted !== undefined && max !== undefined && threads > max) {

@@ -1,0 +1,3 @@
+import typescript from "typescript";
+
+export const answer = (n) => n + Number(typescript.version !== "");

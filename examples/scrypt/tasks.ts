@@ -1,0 +1,3 @@
+import { scryptSync } from "node:crypto";
+
+export const hash = (password: string): string => scryptSync(password, "salt", 32).toString("hex");
