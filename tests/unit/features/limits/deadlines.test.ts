@@ -316,6 +316,21 @@ describe("limits of a worker with a response backlog", () => {
     expect(ended).toEqual([expect.anything(), expect.stringMatching(/^1 run at 19[6-9]\d$/)]);
   });
 
+  test("are suspended for a second in which the host takes responses, not while it is busy", () => {
+    const { begun, clock, createLane, ended, inFlight, make, pass } = bench();
+    const lane = createLane(0);
+    const [stuck, answered] = [make({ runTimeoutMs: 1600 }), make({ runTimeoutMs: 1600 })];
+    begun.add(stuck).add(answered);
+    lane.hasBacklog = true;
+    pass(200);
+    clock.nowMs += 5000; // the host does something else, and responses wait all the time
+    pass(500);
+    expect(ended).toEqual([]);
+    inFlight.resolve(answered, "in time");
+    pass(600);
+    expect(ended).toEqual([expect.stringMatching(/^0 run at 6\d\d\d$/)]);
+  });
+
   test("are not suspended for calls not begun or calls of other workers", () => {
     const { begun, createLane, ended, make, pass } = bench();
     createLane(0).hasBacklog = true;

@@ -4,7 +4,7 @@
  * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Limits never expire
  * early, and at most about two checks late (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however long the
  * host itself was busy. While responses wait in a worker for room in its ring, the host cannot know which calls they
- * answer. Limits of calls begun there are then suspended, for at most a second.
+ * answer. Limits of calls begun there are then suspended, for at most a second in which the host is not busy itself.
  */
 import { Set } from "../../../../builtins.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
@@ -49,6 +49,8 @@ export class Deadlines {
   #dueMs = 0;
   /** Whether the last check was so late that the host must have been busy. */
   #wasLate = false;
+  /** By how much such checks were late, in all: time in which the host took no response. */
+  #lostMs = 0;
   /** Whether each lane has a backlog, and since when. */
   #backlogs = new LastProgress<boolean>();
   readonly #progress = new LastProgress<string>();
@@ -96,8 +98,11 @@ export class Deadlines {
     // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
+    if (mayBeDone) this.#lostMs += checkedMs - this.#dueMs;
     // Read the backlog first; responses published by then are taken below.
-    const backedUp = new Set(lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs)));
+    const backedUp = new Set(
+      lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs - this.#lostMs)),
+    );
     this.#timer = undefined;
     this.#tickMs = Infinity;
     this.#host.takeResponses();
