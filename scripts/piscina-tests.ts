@@ -23,6 +23,8 @@ const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const node = join(modules, "node24/bin/node");
 const TIMEOUT_MS = 20_000;
 
+/** Tests of its threads' priorities, which a native package sets: they import that as well. */
+const LEFT_OUT = ["nice.test.js"];
 const BLOCKS = "the host blocks before the worker has started";
 
 /** Why tests fail that do, by the beginning of their names. */
@@ -32,10 +34,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "coverage test for Atomics optimization (sync mode)": BLOCKS,
   "enable async mode": BLOCKS,
   "tasks can share a Worker if requested (both tests finish)": BLOCKS,
-  "postTask() calls the correct async hooks": "tasks make no async resource",
-  "niceness - ": "no priorities of threads",
-  "Piscina is default export": "the ES module is not the CommonJS module",
-  "Exports match own property names": "the ES module is not the CommonJS module",
+  "Exports match own property names":
+    'the ES module has the name "module.exports" as well, for require()',
 };
 
 /** Where the tests find `..` and `../dist/…`: @heddle/piscina, and what their inner imports would have. */
@@ -44,6 +44,8 @@ const SHIMS: Readonly<Record<string, string>> = {
     .replace("./dist/main.js", "./index.js"),
   "index.js": 'module.exports = require("@heddle/piscina");',
   "dist/index.js": 'module.exports = require("@heddle/piscina");',
+  "dist/esm-wrapper.mjs": `export * from "@heddle/piscina";
+export { default } from "@heddle/piscina";`,
   "dist/symbols.js": `const { queueOptionsSymbol, transferableSymbol, valueSymbol } = require("..");
 module.exports = { kQueueOptions: queueOptionsSymbol, kTransferable: transferableSymbol, kValue: valueSymbol };`,
   "dist/common.js": `const { move, transferableSymbol, valueSymbol } = require("..");
@@ -97,7 +99,7 @@ try {
   let passed = 0;
   const failed: string[] = [];
   for (const name of readdirSync(join(folder, "test"))) {
-    if (!name.endsWith(".test.js")) continue;
+    if (!name.endsWith(".test.js") || LEFT_OUT.includes(name)) continue;
     const file = join(folder, "test", name);
     for (const test of namesIn(file)) {
       if (wanted.length > 0 && !wanted.some((part) => test.includes(part))) continue;
