@@ -146,7 +146,9 @@ const normalise = (text: string, folder: string): string =>
     .sort()
     .join("\n");
 
+/** None if a program that fails has not made the folder. */
 function hashFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -79,3 +79,33 @@ compiler.run((error, stats) => {
   compiler.close(() => console.log(stats?.toJson({ all: false, assets: true }).assets.length, "files"));
 });
 `;
+
+/** A number below a hundred in two digits. */
+export const two = (number: number): string => String(number).padStart(2, "0");
+
+const WORDS = ["warp", "weft", "shuttle", "thread", "fabric", "pattern", "colour", "tension"];
+
+/** A paragraph whose words depend on the number. */
+export const prose = (number: number, words = 60): string =>
+  Array.from(
+    { length: words },
+    (_, at) => WORDS[(number * 7 + at * at + (at >> 1)) % WORDS.length],
+  ).join(" ") + ".";
+
+/** A script that runs a program of the installation, with variables of the environment, and without what its output says of the time. */
+export const wrapper = (
+  [path, ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  removed: RegExp,
+): string =>
+  `const { spawnSync } = require("node:child_process");
+const args = [__dirname + "/../../node_modules/${path}", ...${JSON.stringify(args)}];
+const { status, stdout } = spawnSync(process.execPath, args, {
+  encoding: "utf8",
+  stdio: ["ignore", "pipe", "inherit"],
+  // Warnings have the id of the process.
+  env: { ...process.env, NODE_NO_WARNINGS: "1", ...${JSON.stringify(env)} },
+});
+console.log(stdout.replaceAll(${removed}, ""));
+process.exitCode = status ?? 1;
+`;

@@ -1,7 +1,8 @@
 /** The programs of `npm run test:clients`, in the order of its table. */
-import { type Client, functions, generate, repeat, testFile, webpackBuild } from "./client.ts";
-
-const two = (number: number): string => String(number).padStart(2, "0");
+import { angular, angularI18n, angularPrerender } from "./angular.ts";
+import { docusaurus, fastify, html, lingui, metro, repomix } from "./builders.ts";
+import { type Client, functions, generate, repeat, testFile, two, webpackBuild } from "./client.ts";
+import { cspell, mdx, stylelint, tailwind } from "./linters.ts";
 
 const ASSERT = `const assert = require("node:assert");
 const { createHash } = require("node:crypto");`;
@@ -174,4 +175,17 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
   },
   swc,
   css,
+  html,
+  stylelint,
+  metro,
+  angular,
+  "angular-i18n": angularI18n,
+  "angular-prerender": angularPrerender,
+  fastify,
+  docusaurus,
+  lingui,
+  repomix,
+  cspell,
+  mdx,
+  tailwind,
 };

@@ -11,6 +11,7 @@ import type { WorkerSetup } from "./worker-data.ts";
 import { Histogram } from "./histogram.ts";
 import type { FilledOptions } from "./options.ts";
 import type { QueuedTask } from "./task.ts";
+import { offerEarly } from "./early-data.ts";
 import { limitOptions, threadOptions } from "./worker-options.ts";
 
 /** Their task module, which is also what sets each worker up. */
@@ -107,7 +108,7 @@ export class PoolWorker {
       worker: { name: "Piscina", setup: WORKER, data: setup, ...threadOptions(options) },
       ...limitOptions(options),
     };
-    const pool = this.#pool = startPool(poolOptions);
+    const pool = this.#pool = offerEarly(options, () => startPool(poolOptions));
     living.add(this);
     this.#run = pool.call.run;
     this.#runFirst = pool.call.runFirst;

@@ -1,5 +1,6 @@
 /** Options of threads as Node takes them, made those that heddle takes: values become texts, unknown limits are dropped. */
 import type { PoolOptions, ResourceLimits } from "heddle";
+import { EARLY_IMPORT, readsEarly } from "./early-data.ts";
 import { hasThreadLimits } from "./runtime.ts";
 import type { FilledOptions } from "./options.ts";
 
@@ -19,11 +20,13 @@ function envOf(env: NonNullable<FilledOptions["env"]>): NonNullable<ThreadOption
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
 }
 
-export function threadOptions({ env, argv, execArgv }: FilledOptions): ThreadOptions {
+export function threadOptions(options: FilledOptions): ThreadOptions {
+  const { env, argv, execArgv } = options;
+  const early = readsEarly(options) ? [EARLY_IMPORT] : [];
   return {
     ...(env == null ? {} : { env: envOf(env) }),
     ...(argv == null ? {} : { argv: textsOf(argv) }),
-    ...(execArgv == null || !hasThreadLimits ? {} : { execArgv: textsOf(execArgv) }),
+    ...(execArgv == null || !hasThreadLimits ? {} : { execArgv: [...early, ...textsOf(execArgv)] }),
   };
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { getEnvironmentData } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { SharedMap } from "heddle/shared";
 import type Piscina from "@heddle/piscina";
@@ -104,6 +105,33 @@ describe.runIf(capabilities.requireHooks)("hooks of require", () => {
       (folder) => ({ execArgv: ["--require", join(folder, "hook.cjs")] }),
     );
     expect(await piscina.run(6)).toEqual(result);
+  });
+});
+
+describe.runIf(capabilities.execArgv)("modules that a flag imports into the threads", () => {
+  const SEEN = `import threads, { workerData } from "node:worker_threads";
+globalThis.seen = [workerData, threads.workerData];`;
+  const files = { "main.mjs": "export default () => globalThis.seen;", "seen.mjs": SEEN };
+  const seen = (folder: string): string => join(folder, "seen.mjs");
+  const loaned = (): unknown => getEnvironmentData("heddle.piscina.workerData");
+
+  test.each([
+    ["in one text", (folder: string) => [`--import=${seen(folder)}`]],
+    ["in two", (folder: string) => ["--import", seen(folder)]],
+  ])("see workerData, with flags %s", async (_, flags) => {
+    const workerData = { a: 1 };
+    const piscina = poolOf(files, (folder) => ({ execArgv: flags(folder), workerData }));
+    expect(loaned()).toBeUndefined();
+    expect(await piscina.run(0)).toEqual([workerData, workerData]);
+  });
+
+  test("see nothing of data that only heddle can copy", async () => {
+    const piscina = poolOf(files, (folder) => ({
+      execArgv: [`--import=${seen(folder)}`],
+      workerData: new SharedMap(),
+    }));
+    expect(await piscina.run(0)).toEqual([undefined, undefined]);
+    expect(loaned()).toBeUndefined();
   });
 });
 

@@ -99,6 +99,7 @@ test("a worker knows its number and data", async () => {
     state: { isTinypoolWorker: true, isWorkerThread: true, workerData: { a: 1 }, workerId: 1 },
     workerId: 1,
     workerData: { a: 1 },
+    fromThreads: [{ workerId: 1 }, { a: 1 }],
     isWorkerThread: true,
     isMainThread: false,
     pid: process.pid,
