@@ -7,7 +7,7 @@ test("garbage-collected pools are closed with one warning", async () => {
   const file = fileURLToPath(new URL("../fixtures/scripts/forgotten.ts", import.meta.url));
   const { code, output } = await runFile(file, ["--expose-gc"], 50_000);
   const [warning, ...lines] = output.split("\n");
-  expect(warning).toMatch(/^heddle: a pool that is no longer referenced was closed/);
+  expect(warning).toMatch(/^heddle: a pool without references was closed/);
   expect([code, ...lines]).toEqual([0, "forgotten true kept 0 busy 0", "1 1 2 3", "4", ""]);
 });
 

@@ -2,6 +2,7 @@
 import { tmpdir } from "node:os";
 import { existsSync, realpathSync } from "node:fs";
 import process from "node:process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
@@ -14,6 +15,7 @@ import {
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { launch } from "../support/processes.ts";
 import { runtimeName } from "../support/runtime.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 type Tasks = typeof import("../fixtures/process-tasks.ts");
 
@@ -183,6 +185,16 @@ describe("a process", () => {
     const pids = await Promise.all([1, 2, 3, 4].map(() => pool.call.burn(30)));
     await pool.shutdown();
     await until(() => pids.every((pid) => !isAlive(pid)));
+  });
+
+  test("that has not begun to load anything ends at once with its pool", async () => {
+    const file = join(temporaryFolder(), "begun");
+    const setup = new URL("../fixtures/begun-setup.ts", import.meta.url);
+    await processPool({ worker: { setup, data: file } }).shutdown();
+    expect(existsSync(file)).toBe(false);
+    const pool = processPool({ worker: { setup, data: file } });
+    expect(await pool.call.echo(1)).toBe(1);
+    expect(existsSync(file)).toBe(true);
   });
 
   test("does not keep its host running", async () => {

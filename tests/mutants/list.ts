@@ -801,7 +801,7 @@ const workers: Room = {
     },
     {
       file: "host/workers/thread-lane.ts",
-      from: "const neverBegan = wasStarting && (Atomics.load(this.#control, LIFE) & BEGUN) === 0;",
+      from: "const neverBegan = wasStarting && !(this.#life & BEGUN);",
       to: "const neverBegan = wasStarting;",
       fault: "a task module that exits runs on the host",
     },
@@ -941,6 +941,13 @@ const processes: Room = {
       from: "if (isAcquired) this.onBegin((this.headPosition + this.end - index) | 0);",
       to: "",
       fault: "a process notes nothing, so a call that it had begun is made again",
+    },
+    {
+      file: "host/workers/thread-lane.ts",
+      from:
+        "if (this.#handle.begun && !(this.#life & BEGUN)) return this.#stop(CLOSE_TERMINATE_MS);",
+      to: "",
+      fault: "a pool that closes waits for processes that have not begun",
     },
     {
       file: "host/workers/thread-lane.ts",

@@ -183,6 +183,8 @@ export async function close(): Promise<void> {
   } catch {
     // A worker whose teardown fails ends as well.
   }
+  // The first look comes after an immediate of heddle's own, which would be seen.
+  await new Promise((resolve) => setImmediate(resolve));
   while (isAnythingOpen()) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 

@@ -51,7 +51,6 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
   readonly #pool: Pool<WorkerTasks>;
   readonly #start: WorkerStart;
   #channel: TinypoolChannel | undefined;
-  #running = 0;
   #ended: Promise<void> | undefined;
   #exitCode: number | undefined;
 
@@ -131,7 +130,6 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
 
   /** Runs a task. Of a lost worker its event "error" comes first. */
   async run(task: TaskInfo): Promise<unknown> {
-    this.#running++;
     try {
       return await this.#call(task);
     } catch (error) {
@@ -141,8 +139,6 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
       }
       if (OF_WORKERS.includes(codeOf(error))) await new Promise((resolve) => setTimeout(resolve));
       throw translated(error);
-    } finally {
-      this.#running--;
     }
   }
 
@@ -196,8 +192,7 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
   }
 
   async #end(): Promise<void> {
-    // A process in a loop hears of nothing else.
-    if (this.runtime === "child_process" && this.#running > 0 && this.threadId !== undefined) {
+    if (this.runtime === "child_process" && this.threadId !== undefined) {
       try {
         process.kill(this.threadId);
       } catch {

@@ -8,7 +8,7 @@ const IN_MODULE = "Keep the tasks in a module of their own and pass its URL: " +
   `createPool(options)(new URL("./tasks.js", import.meta.url)); or guard the call: ${GUARD}.`;
 
 const IN_BUNDLE =
-  "Every worker evaluates the bundle before it loads its tasks, also if these are in a file of their own. " +
+  "Every worker evaluates the bundle before its tasks, which may have a file of their own. " +
   `Guard the call: ${GUARD}; or leave heddle out of the bundle (\`external\`).`;
 
 /** `realm`: undefined if the worker starts with a bundle that contains heddle, which knows no tasks yet. */

@@ -338,8 +338,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
       if (!hasWarnedOfForgotten) {
         hasWarnedOfForgotten = true;
         runtime.warn(
-          "heddle: a pool that is no longer referenced was closed. Close pools by shutdown() or `await using`; " +
-            "keepAlive: true keeps a pool open.",
+          "heddle: a pool without references was closed. Use shutdown() or `await using`; keepAlive: true keeps one open.",
         );
       }
       void this.shutdown(0);
