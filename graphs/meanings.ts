@@ -84,6 +84,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
     "From some size on both copy memory as fast as the machine can, and the lines meet.",
   "codec":
     "The encoding alone, in one thread: left of the dashed line a value is written and read sooner than by `structuredClone`.",
+  "clients":
+    "Real programs and the same with an override of npm: left of the dashed line they take less. Most of their time is their own, so what differs is mostly the start of workers.",
   "sporadic":
     "With pauses between calls every library has to wake a sleeping thread; left of the dashed line calls are done sooner than by a bare worker.",
   "sporadic-cpu":

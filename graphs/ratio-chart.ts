@@ -35,8 +35,10 @@ const FRAME_PIXELS = 190;
 const SPREAD = 0.7;
 const TICKS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const FINE_TICKS: readonly number[] = [...TICKS, 0.3, 0.7, 1.5, 3, 7].sort((a, b) => a - b);
-/** A range of more than this has no room for the fine ticks. */
-const WIDE = 20;
+const FINEST_TICKS: readonly number[] = [...FINE_TICKS, 0.6, 0.8, 0.9, 1.1, 1.2, 1.3, 1.75]
+  .sort((a, b) => a - b);
+/** Ranges: a wider one has no room for the fine ticks, and one up to the other has room for the finest. */
+const WIDE = 20, NARROW = 4;
 
 interface Point {
   readonly x: number | null;
@@ -126,9 +128,12 @@ function ratioScale(values: readonly number[], to: string): Record<string, unkno
     min,
     max,
     title: title(`time relative to ${to} (logarithmic, lower is better), 95 % intervals`, 13),
-    fixedTicks: (max / min > WIDE ? TICKS : FINE_TICKS).filter((value) =>
-      value >= min && value <= max
-    )
+    fixedTicks: ticksOf(max / min).filter((value) => value >= min && value <= max)
       .map((value) => ({ value, label: `${value} ×` })),
   };
+}
+
+function ticksOf(range: number): readonly number[] {
+  if (range > WIDE) return TICKS;
+  return range > NARROW ? FINE_TICKS : FINEST_TICKS;
 }

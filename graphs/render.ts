@@ -27,6 +27,7 @@ import {
 } from "./looks.ts";
 import { codecCharts, payloadGrowthCharts, typesCharts } from "./payload-charts.ts";
 import { burstCharts, fanOutCharts, idleCostCharts, mixedLoadCharts } from "./scheduling-charts.ts";
+import { clientCharts } from "./clients-charts.ts";
 import { coldCharts } from "./cold-charts.ts";
 import { concurrencyCharts } from "./concurrency-charts.ts";
 import { natsCharts } from "./nats-charts.ts";
@@ -121,6 +122,8 @@ function chartsOf(results: string): ChartSpec[] {
   for (const [scenario, charts] of Object.entries(RUNTIME_CHARTS)) {
     specs.push(...resultsOf(scenario).flatMap(charts));
   }
+  const programs = `${results}../docs/programs.md`;
+  if (existsSync(programs)) specs.push(...clientCharts(readFileSync(programs, "utf8")));
   return specs;
 }
 

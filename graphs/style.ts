@@ -68,6 +68,8 @@ export const COLORS: Readonly<Record<string, string>> = {
   "@heddle/piscina": "#000080",
   "@heddle/piscina, 2 workers": "#56B4E9",
   "no calls": "#999999",
+  "time": "#0072B2",
+  "processor time": "#E69F00",
   "Knitting": "#CC79A7",
   "heddle, 2 workers": "#56B4E9",
   "heddle, 4 workers": "#000080",

@@ -25,6 +25,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { median } from "simple-statistics";
 import { bootstrapInterval } from "../benchmarks/harness/bootstrap.ts";
+import { describeMachine } from "../benchmarks/harness/machine.ts";
 import { table } from "../benchmarks/harness/markdown-table.ts";
 import type { Client } from "../tests/clients/client.ts";
 import { CLIENTS } from "../tests/clients/mod.ts";
@@ -318,7 +319,9 @@ for (const name of names) {
 const few = count < 5
   ? "; with fewer than five pairs the interval is little more than their range"
   : "";
-const note = `_${count} pairs on Node ${process.version}${few}._`;
+const { cpu, cores } = describeMachine();
+const date = new Date().toISOString().slice(0, 10);
+const note = `_${count} pairs on Node ${process.version}; ${cpu}, ${cores} cores, ${date}${few}._`;
 const lines = table(HEADER, rows);
 if (!values.check) console.log(lines.join("\n"));
 if (values.write) {
