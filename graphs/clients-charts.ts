@@ -7,7 +7,7 @@ import type { ChartSpec } from "./style.ts";
 const FIGURES = { "time": 4, "processor time": 5 } as const;
 const RATIO = /([\d.]+) \(([\d.]+)–([\d.]+)\)/;
 /** Below the table, as `scripts/clients.ts` writes it. */
-const NOTE = /_(\d+) pairs on Node v([\d.]+); (.+), (\d+) cores, ([\d-]+)\._/;
+const NOTE = /_(\d+) pairs on Node v(\S+); (.+), (\d+) cores, (\d{4}-\d\d-\d\d)/;
 
 type Paired = Pick<Measurement, "case" | "size" | "contender" | "paired">;
 

@@ -147,9 +147,10 @@ const normalise = (text: string, folder: string): string =>
     .sort()
     .join("\n");
 
-/** None if a program that fails has not made the folder. */
+const MISSING = "not written: ";
+
 function hashFiles(folder: string): string[] {
-  if (!existsSync(folder)) return [];
+  if (!existsSync(folder)) return [MISSING + folder.split("/").at(-1)];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -307,6 +308,11 @@ for (const name of names) {
     pairs.push([original, ours]);
   }
   if (pairs.length < count) continue;
+  if (pairs[0]![0].result.includes(MISSING)) {
+    console.log(`${name}: the program has failed, with both\n${pairs[0]![0].result}`);
+    process.exitCode = 1;
+    continue;
+  }
   if (pairs.some(([, ours]) => ours.leftOver > 0)) process.exitCode = 1;
   console.log(
     `${name}: equal, ${pairs[0]![0].result.length} characters, ${

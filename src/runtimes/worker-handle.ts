@@ -19,6 +19,8 @@ export interface WorkerHandle {
    * not known.
    */
   readonly begun?: () => number | undefined;
+  /** Whether it certainly has loaded no module of the program, and can be stopped without a loss. Asked before it ends. */
+  readonly isBlank?: () => boolean;
   /** Most calls that it may get before it has begun them. */
   readonly maxSent?: number | undefined;
   /** The payload channel of a worker that has one of its own. */

@@ -197,6 +197,19 @@ describe("a process", () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  test("that has begun ends in order, also if its host has been too busy to hear of it", async () => {
+    const file = join(temporaryFolder(), "begun");
+    const setup = new URL("../fixtures/begun-setup.ts", import.meta.url);
+    const pool = processPool({ worker: { setup, data: file } });
+    while (!existsSync(file)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const end = performance.now() + 500;
+      while (!existsSync(file) && performance.now() < end);
+    }
+    await pool.shutdown();
+    expect(existsSync(`${file}-over`)).toBe(true);
+  });
+
   test("does not keep its host running", async () => {
     const script = fileURLToPath(new URL("../fixtures/process-host.ts", import.meta.url));
     const flags = runtimeName === "deno" ? ["run", "-A"] : [];

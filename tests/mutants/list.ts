@@ -801,7 +801,7 @@ const workers: Room = {
     },
     {
       file: "host/workers/thread-lane.ts",
-      from: "const neverBegan = wasStarting && !(this.#life & BEGUN);",
+      from: "const neverBegan = wasStarting && !(Atomics.load(this.#control, LIFE) & BEGUN);",
       to: "const neverBegan = wasStarting;",
       fault: "a task module that exits runs on the host",
     },
@@ -944,8 +944,7 @@ const processes: Room = {
     },
     {
       file: "host/workers/thread-lane.ts",
-      from:
-        "if (this.#handle.begun && !(this.#life & BEGUN)) return this.#stop(CLOSE_TERMINATE_MS);",
+      from: "if (this.#handle.isBlank?.()) return this.#stop(CLOSE_TERMINATE_MS);",
       to: "",
       fault: "a pool that closes waits for processes that have not begun",
     },

@@ -20,6 +20,9 @@ export type Tell = Callback<(message: unknown, isText: boolean) => void>;
 
 type Module = Readonly<Record<string, Method | undefined>> & { readonly __esModule?: boolean };
 
+/** As they are before the program's code can replace them. */
+const { setImmediate, setTimeout } = globalThis;
+
 /** Milliseconds between two looks whether the module has left anything open. */
 const LOOK_MS = 10;
 

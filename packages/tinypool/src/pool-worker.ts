@@ -53,6 +53,8 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
   #channel: TinypoolChannel | undefined;
   #ended: Promise<void> | undefined;
   #exitCode: number | undefined;
+  /** Of a process that has started and not ended. */
+  #pid: number | undefined;
 
   constructor(options: FilledOptions, workerId: number) {
     super();
@@ -102,6 +104,7 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
     pool.addEventListener("workerExit", (event) => {
       const { exitCode, error } = event.detail;
       this.#exitCode = exitCode;
+      this.#pid = undefined; // which another process may get
       if (error === undefined) return;
       event.preventDefault(); // the pool tells it
       this.#fail(error.cause, error);
@@ -115,6 +118,7 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
     });
     pool.ready.then(async () => {
       this.threadId ??= await pool.call.identify().catch(() => undefined);
+      if (this.runtime === "child_process" && !this.isLost) this.#pid = this.threadId;
       if (!this.isLost && this.#ended === undefined) this.emit("ready");
     }, (error: WorkerStartError) => this.#fail(error.cause, error));
   }
@@ -192,9 +196,9 @@ export class PoolWorker extends EventEmitter implements TinypoolWorker {
   }
 
   async #end(): Promise<void> {
-    if (this.runtime === "child_process" && this.threadId !== undefined) {
+    if (this.#pid !== undefined) {
       try {
-        process.kill(this.threadId);
+        process.kill(this.#pid);
       } catch {
         // It has ended.
       }

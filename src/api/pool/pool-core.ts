@@ -338,7 +338,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
       if (!hasWarnedOfForgotten) {
         hasWarnedOfForgotten = true;
         runtime.warn(
-          "heddle: a pool without references was closed. Use shutdown() or `await using`; keepAlive: true keeps one open.",
+          "heddle: a pool without references was closed. Use shutdown(), `await using` or keepAlive: true.",
         );
       }
       void this.shutdown(0);

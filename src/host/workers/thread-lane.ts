@@ -302,14 +302,11 @@ export class ThreadLane implements Lane, Receiver {
     return this.#gone.promise;
   }
 
-  get #life(): number {
-    return Atomics.load(this.#control, LIFE);
-  }
-
   #ask(): void {
     this.#isAsked = true;
-    // Nothing is lost by it. Not a thread: to terminate one that loads can crash Node 22 (`location_ != nullptr`, ExecuteAsyncModule).
-    if (this.#handle.begun && !(this.#life & BEGUN)) return this.#stop(CLOSE_TERMINATE_MS);
+    if (this.#handle.isBlank?.()) return this.#stop(CLOSE_TERMINATE_MS);
+    // Do not terminate a starting thread at once: on Node 22 that can crash the process while a module is evaluated
+    // (`location_ != nullptr` in ExecuteAsyncModule). It exits when it has started and sees IS_CLOSING.
     const limitMs = this.#options.teardownTimeoutMs;
     if (limitMs <= MAX_TIMER_MS) this.#limit("end", limitMs, () => this.#stop(CLOSE_TERMINATE_MS));
     // SYNC(close): stored after the last call was committed. Pairs with `#parkInLoop` in worker/loop.ts, which checks its ring
@@ -372,7 +369,7 @@ export class ThreadLane implements Lane, Receiver {
   /** For a host that blocks, and so gets no messages: notices that the worker has started or ended; then returns true. `isTick`: by all means. */
   checkLife(isTick: boolean): boolean {
     const wasStarting = this.phase === "starting";
-    const life = this.#life; // SYNC(life): after an announced block. Pairs with setLife in worker/entry.ts.
+    const life = Atomics.load(this.#control, LIFE); // SYNC(life): after an announced block. Pairs with setLife in worker/entry.ts.
     const hasNews = wasStarting && (life & ~BEGUN) !== 0;
     if (isTick || hasNews) this.#takeNotices(); // among them the outcome of its start, posted before it set the word
     if (hasNews && life & STARTED) this.#onStarted({ heddle: "ready" });
@@ -416,7 +413,7 @@ export class ThreadLane implements Lane, Receiver {
   readonly #onExit = (exitCode: number | undefined, death?: Death): void => {
     if (this.phase === "gone") return;
     const wasStarting = this.phase === "starting";
-    const neverBegan = wasStarting && !(this.#life & BEGUN);
+    const neverBegan = wasStarting && !(Atomics.load(this.#control, LIFE) & BEGUN);
     this.mirror?.recover(this.#handle.begun?.());
     this.#owner.lanes.move(this, "gone");
     for (const timer of Object.values(this.#timers)) timer?.clear();

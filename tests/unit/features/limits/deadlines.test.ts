@@ -323,12 +323,27 @@ describe("limits of a worker with a response backlog", () => {
     begun.add(stuck).add(answered);
     lane.hasBacklog = true;
     pass(200);
+    lane.respond();
     clock.nowMs += 5000; // the host does something else, and responses wait all the time
+    pass(0);
+    lane.takeResponse(0);
     pass(500);
     expect(ended).toEqual([]);
     inFlight.resolve(answered, "in time");
     pass(600);
     expect(ended).toEqual([expect.stringMatching(/^0 run at 6\d\d\d$/)]);
+  });
+
+  test("are suspended no longer than a second by a worker that fills its ring no more", () => {
+    const { begun, clock, createLane, ended, make, pass } = bench();
+    createLane(0).hasBacklog = true;
+    begun.add(make({ runTimeoutMs: 160 }));
+    for (let step = 0; step < 6; step++) {
+      pass(50);
+      clock.nowMs += 300; // the host does something else, again and again
+    }
+    pass(50);
+    expect(ended).toEqual([expect.stringMatching(/^0 run at 1[0-6]\d\d$/)]);
   });
 
   test("are not suspended for calls not begun or calls of other workers", () => {

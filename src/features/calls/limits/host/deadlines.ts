@@ -49,8 +49,6 @@ export class Deadlines {
   #dueMs = 0;
   /** Whether the last check was so late that the host must have been busy. */
   #wasLate = false;
-  /** By how much such checks were late, in all: time in which the host took no response. */
-  #lostMs = 0;
   /** Whether each lane has a backlog, and since when. */
   #backlogs = new LastProgress<boolean>();
   readonly #progress = new LastProgress<string>();
@@ -98,10 +96,10 @@ export class Deadlines {
     // Skip judging after one late check, not after two in a row: limits must expire even if the host is always busy.
     const mayBeDone = isLate && !this.#wasLate;
     this.#wasLate = isLate;
-    if (mayBeDone) this.#lostMs += checkedMs - this.#dueMs;
+    const lostMs = mayBeDone ? checkedMs - this.#dueMs : 0;
     // Read the backlog first; responses published by then are taken below.
     const backedUp = new Set(
-      lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs - this.#lostMs)),
+      lanes.all.filter((lane) => this.#isBackedUp(lane, checkedMs, lostMs)),
     );
     this.#timer = undefined;
     this.#tickMs = Infinity;
@@ -132,10 +130,17 @@ export class Deadlines {
     );
   }
 
-  /** Whether responses wait in the lane's worker, and not for too long. */
-  #isBackedUp(lane: Lane, nowMs: number): boolean {
-    const { hasBacklog } = lane;
-    return this.#backlogs.sinceMs(lane, hasBacklog, nowMs) > nowMs - BACKLOG_GRACE_MS && hasBacklog;
+  /** Whether responses wait in the lane's worker, and not for too long. `lostMs`: time in which the host took none. */
+  #isBackedUp(lane: Lane, nowMs: number, lostMs: number): boolean {
+    const { hasBacklog, endpoint } = lane;
+    // A worker that fills its ring no more is not held up by the host.
+    const sinceMs = this.#backlogs.sinceMs(
+      lane,
+      hasBacklog,
+      nowMs,
+      endpoint.rx.hasRecord ? lostMs : 0,
+    );
+    return sinceMs > nowMs - BACKLOG_GRACE_MS && hasBacklog;
   }
 
   /** Stops a worker that runs an orphaned call for too long, or that has stopped taking calls. */

@@ -6,7 +6,9 @@ import type { PayloadPort } from "../../../../runtimes/runtime.ts";
 import type { WorkerHandle, WorkerReading } from "../../../../runtimes/worker-handle.ts";
 
 /** What a worker has when it is there. */
-export type LoadedWorker = WorkerHandle & Required<Pick<WorkerHandle, "channel" | "begun">>;
+export type LoadedWorker =
+  & WorkerHandle
+  & Required<Pick<WorkerHandle, "channel" | "begun" | "isBlank">>;
 
 export class LateWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
@@ -48,6 +50,8 @@ export class LateWorker implements WorkerHandle {
   }
 
   readonly read = async (): Promise<WorkerReading | undefined> => await this.#worker?.read?.();
+
+  readonly isBlank = (): boolean => this.#worker?.isBlank() !== false;
 
   readonly begun = (): number | undefined => this.#worker?.begun();
 

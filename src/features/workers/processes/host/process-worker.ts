@@ -13,12 +13,14 @@ const FRAME_ROOM = 16 * 1024 * 1024;
 export class ProcessWorker implements WorkerHandle {
   readonly channel: { readonly local: PayloadPort; readonly remote: undefined };
   readonly begun: () => number | undefined;
+  readonly isBlank: () => boolean;
   readonly read: NonNullable<WorkerHandle["read"]>;
   readonly ref: () => void;
   readonly unref: () => void;
   readonly #child: ChildProcess;
   readonly #channel: Channel;
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
+  #hasSpoken = false;
   #onMessage: (message: unknown) => void = () => {};
   #onError: (error: unknown) => void = () => {};
 
@@ -26,6 +28,8 @@ export class ProcessWorker implements WorkerHandle {
     this.#child = child;
     const { file } = child;
     this.begun = () => file === undefined ? undefined : readBegun(file);
+    // The word counts because a busy host has not read the pipe, and the pipe because a child may be unable to write the word.
+    this.isBlank = () => !this.#hasSpoken && file !== undefined && readBegun(file) === undefined;
     this.read = child.read;
     this.ref = child.ref;
     this.unref = child.unref;
@@ -45,6 +49,7 @@ export class ProcessWorker implements WorkerHandle {
   #listen(take: (bytes: Uint8Array) => void): void {
     let isDamaged = false;
     this.#child.onData((bytes) => {
+      this.#hasSpoken = true;
       if (isDamaged) return;
       try {
         take(bytes);
