@@ -188,7 +188,7 @@ describe("limits", () => {
     while (!isReady(echo)); // the first call may wait for the start
     expect(() => echo(1, 20_000)).toThrow(TIMED_OUT);
     expect(echo(2)).toBe(2);
-    expect(() => start("echo.mjs", { timeout: 0 })(1)).toThrow(TIMED_OUT);
+    expect(() => start("echo.mjs", { timeout: 0 })(1, 20_000)).toThrow(TIMED_OUT);
   });
 
   function isReady(echo: (value: unknown) => unknown): boolean {
