@@ -34,6 +34,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "coverage test for Atomics optimization (sync mode)": BLOCKS,
   "enable async mode": BLOCKS,
   "tasks can share a Worker if requested (both tests finish)": BLOCKS,
+  "postTask() calls the correct async hooks": "tasks make no async resource",
   "Exports match own property names":
     'the ES module has the name "module.exports" as well, for require()',
 };

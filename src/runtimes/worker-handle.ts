@@ -19,7 +19,7 @@ export interface WorkerHandle {
    * not known.
    */
   readonly begun?: () => number | undefined;
-  /** Whether it certainly has loaded no module of the program, and can be stopped without a loss. Asked before it ends. */
+  /** Whether it has certainly loaded no module of the program by now, and can be stopped without a loss. */
   readonly isBlank?: () => boolean;
   /** Most calls that it may get before it has begun them. */
   readonly maxSent?: number | undefined;

@@ -66,8 +66,6 @@ export const capabilities = {
   setsRequireMain: runtimeName === "node",
   /** The program decides where compiled code is kept. Deno and Bun keep it by themselves. */
   compileCache: runtimeName === "node",
-  /** Hooks of `node:async_hooks` run. Deno and Bun have them and call none. */
-  asyncHooks: runtimeName === "node",
   /** Which functions have run can be asked in a thread (V8's inspector, as Node has it). */
   countsFunctions: runtimeName === "node",
 } as const;

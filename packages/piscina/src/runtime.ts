@@ -1,17 +1,10 @@
 /** What the package asks of the runtime. */
-import { AsyncResource } from "node:async_hooks";
 import { availableParallelism } from "node:os";
 import { EventEmitterAsyncResource } from "node:events";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import process from "node:process";
 
-export {
-  AsyncResource,
-  availableParallelism,
-  EventEmitterAsyncResource,
-  fileURLToPath,
-  pathToFileURL,
-};
+export { availableParallelism, EventEmitterAsyncResource, fileURLToPath, pathToFileURL };
 
 export const now = (): number => performance.now();
 

@@ -1,7 +1,6 @@
 /** A task: its argument, where it stands, and how it ends. */
 import type { PiscinaTask } from "./balancer.ts";
 import type { Task } from "./queues.ts";
-import { AsyncResource } from "./runtime.ts";
 import { isMoved, listOf, queueOptionsSymbol, valueSymbol } from "./symbols.ts";
 
 /** An AbortSignal, or an emitter of an event "abort". */
@@ -17,8 +16,7 @@ let lastId = 0;
 /** A task with what queues and balancers read. JSR's types cannot have a class with a key that is a symbol. */
 export type QueuedTask = PoolTask & Task;
 
-/** An asynchronous resource, so that hooks and tools for traces see when tasks begin and end. */
-export class PoolTask extends AsyncResource {
+export class PoolTask {
   readonly taskId: number = lastId++;
   readonly filename: string;
   readonly name: string;
@@ -47,7 +45,6 @@ export class PoolTask extends AsyncResource {
     created: number,
     onDone: (task: PoolTask) => void,
   ) {
-    super("Piscina.Task", { requireManualDestroy: true });
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.promise = promise;
     this.reject = reject;
@@ -101,12 +98,8 @@ export class PoolTask extends AsyncResource {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#stopFollowing?.();
-    this.runInAsyncScope(
-      isFailed ? this.reject : this.#resolve,
-      undefined,
-      isFailed ? error : result,
-    );
-    this.emitDestroy();
+    if (isFailed) this.reject(error);
+    else this.#resolve(result);
     this.#onDone(this);
   }
 }

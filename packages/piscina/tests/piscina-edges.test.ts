@@ -1,12 +1,11 @@
 /** `@heddle/piscina` at its edges: workers that fail, pools that close twice, listeners that throw. Each of these once differed. */
-import { createHook } from "node:async_hooks";
 import { once } from "node:events";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 import Piscina, { type PiscinaOptions } from "@heddle/piscina";
 import { piscinaFile, piscinaPool } from "./pools.ts";
 import { rejection } from "../../../tests/support/conformance.ts";
-import { capabilities, runFile } from "../../../tests/support/runtime.ts";
+import { runFile } from "../../../tests/support/runtime.ts";
 
 const pool = (options: PiscinaOptions = {}): Piscina =>
   piscinaPool({ name: "argument", ...options });
@@ -18,32 +17,6 @@ function abortable(): { signal: AbortSignal; abort: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, abort: () => controller.abort() };
 }
-
-test.runIf(capabilities.asyncHooks)("a task is an async resource, destroyed once", async () => {
-  const piscina = pool();
-  await piscina.run(1);
-  const events: string[] = [];
-  const ids = new Set<number>();
-  const note = (name: string) => (id: number): void => {
-    if (ids.has(id)) events.push(name);
-  };
-  const hook = createHook({
-    init: (id, type) => {
-      if (type === "Piscina.Task") ids.add(id);
-      note("init")(id);
-    },
-    before: note("before"),
-    after: note("after"),
-    destroy: note("destroy"),
-  }).enable();
-  await piscina.run(2);
-  await messageOf(piscina.run(3, { name: "missing" }));
-  await new Promise((resolve) => setTimeout(resolve));
-  hook.disable();
-  const each = ["init", "before", "after"];
-  expect(events.filter((name) => name !== "destroy")).toEqual([...each, ...each]);
-  expect(events.filter((name) => name === "destroy")).toHaveLength(2);
-});
 
 describe("workers that fail", () => {
   test("thread.terminate() fails its tasks, and another worker follows", async () => {

@@ -4,7 +4,7 @@
  * Making or beginning a call reads no clock: the first check that sees a call made or begun starts its limit. Limits never expire
  * early, and at most about two checks late (`CallSettings.tickMs` apart). A check takes all responses first: a response in the ring is in time, however long the
  * host itself was busy. While responses wait in a worker for room in its ring, the host cannot know which calls they
- * answer. Limits of calls begun there are then suspended, for at most a second in which the host is not busy itself.
+ * answer. Limits of calls begun there are then suspended, for at most a second. Time in which the ring was full and the host busy does not count.
  */
 import { Set } from "../../../../builtins.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
