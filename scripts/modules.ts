@@ -5,7 +5,7 @@
  * the copy beside them through `globalThis` (`realm/`), as copies of other formats do. Bundlers get more and smaller files
  * (tsup.config.ts).
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -15,6 +15,7 @@ import {
   type Plugin,
   rolldown,
 } from "rolldown";
+import { deferring, finishParts, partOf } from "./deferred.ts";
 import { kernelClasses, plainMembers } from "./plain-members.ts";
 import { shrink } from "./shrink.ts";
 
@@ -38,14 +39,29 @@ interface Main {
   readonly chunk: string;
   /** The names of chunks of features, of whose which the rest has. */
   readonly feature?: (name: string) => string;
+  /** The folder of its parts that are read when they are needed. */
+  readonly deferred?: string;
+  /** Which of the parts are read so. Default: all. */
+  readonly isDeferred?: (path: string) => boolean;
 }
-const MAIN: Main = { name: "mod", chunk: "host" };
+const MAIN: Main = {
+  name: "mod",
+  chunk: "host",
+  deferred: "deferred",
+};
 const CORE: Main = {
   name: "core",
   chunk: "core-host",
   feature: (name) => `features/${name}`,
+  deferred: "deferred-core",
+  // Those of features are in their own files, which a program imports if it uses them.
+  isDeferred: (path) => /\/(?:runtimes|workers\/rights)\//.test(path),
 };
-const WORKER: Main = { name: "heddle-worker", chunk: "heddle-worker" };
+const WORKER: Main = {
+  name: "heddle-worker",
+  chunk: "heddle-worker",
+  deferred: "deferred-worker",
+};
 /** Its features are loaded by `import()`. */
 const CORE_WORKER: Main = {
   name: "heddle-core-worker",
@@ -54,6 +70,20 @@ const CORE_WORKER: Main = {
 };
 /** The function of MAIN and CORE that carries what other entries import of the host. */
 const CARRIER = "createPool";
+const PROPERTY = `Symbol.for("heddle.host")`;
+
+/** The parts of a side that are read when they are needed, as entries whose files are in `folder`. */
+function partsOf(side: "host" | "worker", { deferred, isDeferred = () => true }: Main): Entries {
+  return Object.fromEntries(
+    readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .map((path) => `src/${path.replaceAll("\\", "/")}`)
+      .filter((path) =>
+        path.endsWith("/deferred.ts") &&
+        path.endsWith("/worker/deferred.ts") === (side === "worker") && isDeferred(path)
+      )
+      .map((path) => [`${deferred}/${partOf(path)}`, path]),
+  );
+}
 
 /** The folder of a feature. */
 const FEATURE = /\/src\/(features\/[\w-]+\/[\w-]+)\//;
@@ -68,10 +98,12 @@ const featureAt: ReadonlyMap<string, string> = new Map(
  * Puts all that `main` loads at once into its chunk, and each feature that the other entries load at once into one. What these
  * share beside features is small.
  */
-function grouping({ name, chunk, feature }: Main, input: Entries): CodeSplittingOptions {
-  const entries = new Set(Object.values(input));
+function grouping(main: Main, input: Entries): CodeSplittingOptions {
+  const { name, chunk, feature } = main;
+  const parts = Object.values(input).filter((id) => partOf(id) !== undefined);
+  const entries = new Set(Object.values(input).filter((id) => !parts.includes(id)));
   let ofMain: Set<string> | undefined;
-  let ofFeatures: Set<string> | undefined;
+  let placeOf: ((id: string) => string | null) | undefined;
   return {
     includeDependenciesRecursively: false,
     groups: [{
@@ -79,17 +111,51 @@ function grouping({ name, chunk, feature }: Main, input: Entries): CodeSplitting
         const moduleOf = (other: string): Module => context.getModuleInfo(other);
         ofMain ??= loadedBy([input[name]!], moduleOf);
         if (ofMain.has(id)) return entries.has(id) && entries.size > 1 ? null : chunk;
-        if (feature === undefined) return null;
-        ofFeatures ??= loadedBy(
-          entries.size > 1 ? entries : [...ofMain].flatMap(importedLater(moduleOf)),
-          moduleOf,
-        );
-        if (!ofFeatures.has(id)) return null;
-        const own = featureAt.get(FEATURE.exec(id)?.[1] ?? "");
-        return own === undefined ? chunk : feature(own);
+        if (placeOf === undefined) {
+          const later = entries.size > 1 ? entries : [...ofMain].flatMap(importedLater(moduleOf));
+          const places = [
+            placesOfParts(main, parts, moduleOf),
+            ...(feature === undefined ? [] : [placesOfFeatures(main, later, moduleOf)]),
+          ];
+          placeOf = (other) => places.map((place) => place(other)).find((place) => place) ?? null;
+        }
+        return placeOf(id);
       },
       debugName: chunk,
     }],
+  };
+}
+
+const featureOf = (id: string): string | undefined => featureAt.get(FEATURE.exec(id)?.[1] ?? "");
+
+/** The chunks of what only features need that `entries` load. */
+function placesOfFeatures(
+  { chunk, feature }: Main,
+  entries: Iterable<string>,
+  moduleOf: (id: string) => Module,
+): (id: string) => string | null {
+  const loaded = loadedBy(entries, moduleOf);
+  return (id) => {
+    if (!loaded.has(id)) return null;
+    const own = featureOf(id);
+    return own === undefined ? chunk : feature!(own);
+  };
+}
+
+/** The chunks of what only deferred parts need: with the only part that does, or with that of the feature to which it belongs. */
+function placesOfParts(
+  { chunk, deferred }: Main,
+  parts: readonly string[],
+  moduleOf: (id: string) => Module,
+): (id: string) => string | null {
+  const loaded = parts.map((part) => loadedBy([part], moduleOf));
+  const folderOf = (id: string): string | undefined => FEATURE.exec(id)?.[1];
+  return (id) => {
+    const users = parts.filter((_part, index) => loaded[index]!.has(id));
+    const [part] = users.length > 1
+      ? users.filter((each) => folderOf(id) !== undefined && folderOf(each) === folderOf(id))
+      : users;
+    return users.length === 0 ? null : part === undefined ? chunk : `${deferred}/${partOf(part)}`;
   };
 }
 
@@ -129,6 +195,7 @@ const toWorker: Plugin = {
 async function bundle(
   entries: Entries,
   settings: (input: Entries) => OutputOptions,
+  { deferred, isDeferred }: Pick<Main, "deferred" | "isDeferred"> = {},
 ): Promise<Map<string, string>> {
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, path]) => [name, join(root, path)]),
@@ -137,7 +204,7 @@ async function bundle(
     input,
     platform: "node",
     external: [/^node:/, /^@nats-io\//],
-    plugins: [toWorker],
+    plugins: [toWorker, deferred !== undefined && deferring(deferred, isDeferred)],
     preserveEntrySignatures: "allow-extension", // that chunks may import what an entry holds
     checks: { preferBuiltinFeature: false },
   });
@@ -179,20 +246,21 @@ function mergeHost({ name, chunk }: Main, files: Map<string, string>): void {
   );
   const given = [...local].map(([name, own]) => `${own} as ${name}`);
   const carried = [...internal].map(([key, own]) => `${key}: ${own}`);
-  const property = `Symbol.for("heddle.host")`;
+  if (/^const loadPart = /m.test(host) && !internal.has("loadPart")) carried.push("loadPart");
   files.set(
     `${name}.js`,
     `${host.replace(EXPORTS, "")}
-Object.defineProperty(${local.get(CARRIER)!}, ${property}, { value: { ${carried.join(", ")} } });
+Object.defineProperty(${local.get(CARRIER)!}, ${PROPERTY}, { value: { ${carried.join(", ")} } });
 export { ${given.join(", ")} };`,
   );
   // The keys are short, and so may be reserved words.
-  const taken = [...internal.keys()].map((key) => `${key}: ${key}$`);
-  const passed = [...internal.keys()].map((key) => `${key}$ as ${key}`);
+  const keys = carried.map((property) => property.split(":")[0]!);
+  const taken = keys.map((key) => `${key}: ${key}$`);
+  const passed = keys.map((key) => `${key}$ as ${key}`);
   files.set(
     `${chunk}.js`,
     `import { ${CARRIER} } from "./${name}.js";
-const { ${taken.join(", ")} } = ${CARRIER}[${property}];
+const { ${taken.join(", ")} } = ${CARRIER}[${PROPERTY}];
 export { ${passed.join(", ")} };`,
   );
 }
@@ -210,15 +278,58 @@ interface Groups {
 }
 
 async function bundleHosts(main: Main, entries: Entries): Promise<Map<string, string>> {
-  const files = await bundle(entries, (input) => ({
-    // The files that heddle looks for lie beside that of the host.
-    chunkFileNames: ({ name }) =>
-      main === MAIN || name === main.chunk || name.startsWith("features/")
-        ? "[name].js"
-        : `${main.name}/[name].js`,
-    codeSplitting: grouping(main, input),
-  }));
+  const parts = partsOf("host", main);
+  const files = await bundle(
+    { ...entries, ...parts },
+    (input) => ({
+      // The files that heddle looks for lie beside that of the host.
+      chunkFileNames: ({ name }) =>
+        main === MAIN || name === main.chunk || /^(?:features|deferred-core)\//.test(name)
+          ? "[name].js"
+          : `${main.name}/[name].js`,
+      codeSplitting: grouping(main, input),
+    }),
+    main,
+  );
   mergeHost(main, files);
+  await finishParts(files, {
+    folder: main.deferred!,
+    main: `${main.name}.js`,
+    carried: `${CARRIER}[${PROPERTY}]`,
+    shares: `${main.chunk}.js`,
+  });
+  return files;
+}
+
+async function bundleWorker(entries: Entries): Promise<Map<string, string>> {
+  const [first = ""] = Object.keys(entries);
+  const main = [WORKER, CORE_WORKER].find(({ name }) => name === first);
+  const folder = main?.deferred;
+  const parts = folder === undefined ? {} : partsOf("worker", main!);
+  const files = await bundle(
+    { ...entries, ...parts },
+    (input) => ({
+      chunkFileNames: ({ name }) =>
+        name.startsWith(`${first}/`) || name.startsWith("deferred")
+          ? "[name].js"
+          : `${first.split("/")[0]}/[name].js`,
+      ...(main !== undefined && { codeSplitting: grouping(main, input) }),
+    }),
+    main,
+  );
+  if (folder !== undefined) {
+    const file = `${first}.js`;
+    const code = files.get(file) ?? "";
+    const [, exported = ""] = EXPORTS.exec(code) ?? [];
+    files.set(file, code.replace(EXPORTS, () => `export {${exported}, loadPart };`));
+    const carried = [...namesIn(exported)].map(([key, own]) => `${key}: ${own}`);
+    await finishParts(files, {
+      folder,
+      main: file,
+      carried: `({ ${carried.join(", ")} })`,
+      shares: file,
+    });
+  }
   return files;
 }
 
@@ -247,15 +358,7 @@ export async function buildModules(
     ...Object.entries(alone).map(([name, path]) =>
       bundle({ [name]: path }, () => ({ codeSplitting: false }))
     ),
-    ...workers.map((entries) => {
-      const [first = ""] = Object.keys(entries);
-      const main = [WORKER, CORE_WORKER].find(({ name }) => name === first);
-      return bundle(entries, (input) => ({
-        chunkFileNames: ({ name }) =>
-          name.startsWith(`${first}/`) ? "[name].js" : `${first.split("/")[0]}/[name].js`,
-        ...(main !== undefined && { codeSplitting: grouping(main, input) }),
-      }));
-    }),
+    ...workers.map(bundleWorker),
   ];
   for (const group of others) {
     for (const [name, code] of withRuntime(await group)) {
@@ -266,6 +369,6 @@ export async function buildModules(
   for (const [name, code] of files) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, finish(await shrink(name, code)));
+    writeFileSync(path, finish(name.endsWith(".cjs") ? code : await shrink(name, code)));
   }
 }

@@ -116,6 +116,8 @@ function plainNames(members: readonly Member[], isChanged: boolean): Names {
 /** Puts a class on its own. No source declares this name at its top. */
 const ALONE = "alone";
 const HELPER = `function ${ALONE}({ prototype }) { Object.setPrototypeOf(prototype, null); }\n`;
+/** At the beginning of a module, as rolldown writes them: `deferred.ts` replaces them. */
+const IMPORTS = /^(?:import [^;]*;\n)*/;
 
 /** Throws for what these classes could not do any more. */
 function checkMembers(members: readonly Member[], code: string): void {
@@ -219,5 +221,8 @@ export function plainMembers(code: string, classes: ReadonlySet<string>): string
     }
   };
 
-  return (changed.size > 0 ? HELPER : "") + render(program, []);
+  const changedCode = render(program, []);
+  return changed.size === 0
+    ? changedCode
+    : changedCode.replace(IMPORTS, (imports) => imports + HELPER);
 }

@@ -16,6 +16,7 @@ import {
   UnknownFunctionError,
 } from "./request-errors.ts";
 import { ProfileUnavailableError, ScopeCancelledError, ScopeClosedError } from "./scope-errors.ts";
+import type { InstallationError } from "./installation-error.ts";
 import type { AnySharedError } from "./shared-errors.ts";
 
 export * from "./request-errors.ts";
@@ -398,6 +399,7 @@ export type AnyHeddleError =
   | TaskNotFoundError
   | WorkerStartError
   | NestedPoolError
+  | InstallationError
   | PoolClosedError
   | StreamClosedError
   | ScopeClosedError

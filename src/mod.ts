@@ -19,12 +19,8 @@
  * @module
  */
 export { ResultStream } from "./features/calls/streams/host/result-stream.ts";
-export {
-  type Items,
-  type MapOptions,
-  MappedResults,
-  type MapProgress,
-} from "./features/calls/map/host/map.ts";
+export type { Items, MapOptions, MapProgress } from "./features/calls/map/host/map.ts";
+export { MappedResults } from "./features/calls/map/host/mapped-results.ts";
 export type { SettledItem } from "./features/calls/map/host/map-types.ts";
 export { createPool } from "./features/create-pool.ts";
 export { isMain } from "./features/is-main.ts";
@@ -129,6 +125,7 @@ export {
   WorkerLostError,
   WorkerStartError,
 } from "./errors.ts";
+export { InstallationError } from "./installation-error.ts";
 export type { BroadcastOptions, CallOptions } from "./api/options/call-option-types.ts";
 export type { ScopeOptions } from "./features/calls/scopes/scope-options.ts";
 export type {

@@ -5,7 +5,7 @@ import { startTimeout, tracingChannel } from "./node-api/common.ts";
 import { currentRuntime } from "./current.ts";
 import { mayReadSystem, refusePermission as refuseOnDeno } from "./deno.ts";
 import { withCompileCache } from "./node/compile-cache.ts";
-import { confine, refusePermission } from "./node/permission.ts";
+import * as deferred from "./node/deferred.ts";
 import { outputsOf, process } from "./node-api/process.ts";
 import { systemMemory } from "./node-api/system-memory.ts";
 import type { HostRuntime, Runtime, Timer } from "./runtime.ts";
@@ -85,13 +85,14 @@ const onNode = (): Specifics => ({
   spawnWorker: spawnThread(
     ({ resourceLimits, permission }, library, modules) => ({
       ...(resourceLimits && { resourceLimits }),
-      ...(permission && confine(permission, library, modules)),
+      ...(permission && deferred.confine(permission, library, modules)),
     }),
     // The idle time of a thread is negative after its end. Before the host's event loop has heard of its start all counters are
     // zero, which says nothing.
     (worker) => worker.performance.eventLoopUtilization().idle < 0,
   ),
-  refuseLimits: ({ permission }) => permission === undefined ? [] : refusePermission(permission),
+  refuseLimits: ({ permission }) =>
+    permission === undefined ? [] : deferred.refusePermission(permission),
   takesExecArgv: true,
   withCompileCache,
   importCondition: "node",

@@ -56,7 +56,7 @@ export interface OtherResult {
 }
 
 /** Results whose parts are sent while the call goes on. */
-export interface OtherResults {
+interface OtherResults {
   /** Whether a result that cannot be cloned is one. */
   is(value: unknown): boolean;
   send(result: OtherResult, core: WorkerCore): void;

@@ -1,11 +1,18 @@
 /** docs/errors.md has a section for each error of the sources, and no other. */
 import { expect, test } from "vitest";
 import { errorClasses } from "../../src/errors.ts";
+import { InstallationError } from "../../src/installation-error.ts";
 import { sharedErrorClasses } from "../../src/shared-errors.ts";
 import { blocksIn, readPage } from "./blocks.ts";
 
 const page = readPage("docs/errors.md");
-const files = ["errors.ts", "request-errors.ts", "scope-errors.ts", "shared-errors.ts"];
+const files = [
+  "errors.ts",
+  "installation-error.ts",
+  "request-errors.ts",
+  "scope-errors.ts",
+  "shared-errors.ts",
+];
 const sources = files.map((file) => readPage(`src/${file}`)).join("\n");
 
 /** Code and class, as the sources have them. */
@@ -19,7 +26,7 @@ const sections = new Map(
 );
 
 test("every class has a code", () => {
-  const names = Object.keys({ ...errorClasses, ...sharedErrorClasses })
+  const names = Object.keys({ ...errorClasses, ...sharedErrorClasses, InstallationError })
     .filter((name) => name !== "HeddleError");
   expect([...declared.values()].sort()).toEqual(names.sort());
 });

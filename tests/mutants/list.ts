@@ -226,7 +226,7 @@ const codec: Room = {
       fault: "a rare value that occurs twice cannot be found again",
     },
     {
-      file: "features/values/rare/wrappers.ts",
+      file: "features/values/rare/wrapped/wrapped-values.ts",
       from: 'return brand === "borrow" ? writeBorrowed',
       to: "return true ? writeBorrowed",
       fault: "rare values claim the wrappers of other features",

@@ -18,6 +18,7 @@ const PATTERNS: readonly RegExp[] = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
   /^docs\/[\w/-]+\.md$/,
   /^dist\/(?:(?:heddle-(?:core-)?worker|core|features|shared)\/)?[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/deferred(?:-worker|-core)?\/[\w-]+\.cjs$/,
   /^dist\/bundle\/(?:features\/)?[\w-]+\.js$/,
   /^dist\/browser\/(?:features\/)?[\w-]+\.(?:js|d\.ts)$/,
 ];

@@ -1,10 +1,8 @@
 /** One call of a remote task at its caller: what it needs to be sent again, and the only place where it settles. */
 import { queueMicrotask } from "../../builtins.ts";
 import type { CallSettings } from "../../host/calls/call-settings.ts";
-import {
-  createResultStream,
-  type ResultStream,
-} from "../../features/calls/streams/host/result-stream.ts";
+import type { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
+import { createResultStream } from "../../features/calls/streams/host/stream-ends.ts";
 import { toReadableStream } from "../../features/calls/streams/readable.ts";
 import type { StreamConsumer } from "../../features/calls/streams/stream-consumer.ts";
 import type { CallSources } from "../../features/calls/streams/call-sources.ts";

@@ -5,10 +5,8 @@
 import { describe, expect, test } from "vitest";
 import { WorkerLostError } from "../../../src/errors.ts";
 import { createSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";
-import {
-  createResultStream,
-  type ResultStream,
-} from "../../../src/features/calls/streams/host/result-stream.ts";
+import type { ResultStream } from "../../../src/features/calls/streams/host/result-stream.ts";
+import { createResultStream } from "../../../src/features/calls/streams/host/stream-ends.ts";
 import { Caller } from "../../../src/nats/caller/caller.ts";
 import type { LocalCalls } from "../../../src/nats/machine/local-calls.ts";
 import { Machine } from "../../../src/nats/machine/machine.ts";

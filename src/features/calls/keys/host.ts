@@ -1,8 +1,6 @@
 /** Calls that belong to a worker: by their key (`affinity`), and one for each worker (`pool.broadcast`). */
-import { createBroadcastProxy } from "./broadcast-proxy.ts";
+import * as deferred from "./host/deferred.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { PinnedCalls } from "./pinned-calls.ts";
-import { createBroadcasts } from "./parts.ts";
 import { describeValue } from "../../../codec/support/describe.ts";
 import { invalid } from "../../../option-checks.ts";
 
@@ -25,9 +23,9 @@ export const keys: HostFeature = {
       keep(
         "broadcast",
         () =>
-          createBroadcastProxy(
+          deferred.createBroadcastProxy(
             spec,
-            { broadcasts: core.part(createBroadcasts) },
+            { broadcasts: core.part(deferred.createBroadcasts) },
             core.entry,
             isKnown,
             pool,
@@ -35,5 +33,5 @@ export const keys: HostFeature = {
       ),
   },
 
-  provides: { pinned: (options) => new PinnedCalls(options) },
+  provides: { pinned: (options) => new deferred.PinnedCalls(options) },
 };

@@ -1,10 +1,8 @@
 /** Time limits and abort signals of calls: the host's side. */
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createSignals } from "./host/abort-signals.ts";
-import { createCancellation } from "./host/cancellation.ts";
+import * as deferred from "./host/deferred.ts";
 import { ABORT_EPOCHS_BYTES } from "./abort-epochs.ts";
 import { checkLimit, checkMs } from "../../../option-checks.ts";
-import { StoppedWorkers } from "./host/stopped-workers.ts";
 import { limitOptions } from "./task.ts";
 
 export const limits: HostFeature = {
@@ -23,11 +21,12 @@ export const limits: HostFeature = {
 
   sharedBytes: ABORT_EPOCHS_BYTES,
   whenMade: {
-    hasSignal: (call, host) => host.part(createCancellation).begin(call),
-    tickMs: (call, host) => host.part(createCancellation).deadlines.add(call, call.settings.tickMs),
+    hasSignal: (call, host) => host.part(deferred.createCancellation).begin(call),
+    tickMs: (call, host) =>
+      host.part(deferred.createCancellation).deadlines.add(call, call.settings.tickMs),
     // Last: it may abort the call.
-    signal: (call, host) => host.part(createSignals).watch(call),
+    signal: (call, host) => host.part(deferred.createSignals).watch(call),
   },
 
-  workers: { stopping: (workers) => new StoppedWorkers(workers) },
+  workers: { stopping: (workers) => new deferred.StoppedWorkers(workers) },
 };

@@ -1,11 +1,12 @@
 /** Abort signals of tasks. */
-import { onAbort, taskSignals } from "./worker/abort-signals.ts";
+import * as deferred from "./worker/deferred.ts";
+import type { AbortMessage } from "./messages.ts";
 import type { WorkerFeature } from "../../../worker/feature.ts";
 
 export const limits: WorkerFeature = {
   name: "limits",
 
-  messages: { abort: onAbort },
+  messages: { abort: (message: AbortMessage, core) => deferred.onAbort(message, core) },
 
-  wraps: { hasSignal: taskSignals },
+  wraps: { hasSignal: (core) => core.part(deferred.taskSignals) },
 };

@@ -6,14 +6,14 @@ import { callerPartOf, replaceCallbacks } from "./host/caller-part.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import { writeCallback } from "./callback-value.ts";
 import { referenceOf } from "./references.ts";
-import { createRequests } from "./host/host-requests.ts";
+import * as deferred from "./host/deferred.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
 import { REQUEST } from "../../../lane/frame.ts";
 import type { RequestMessage } from "./messages.ts";
 
 const receive = (lane: Lane, message: RequestMessage, host: PoolParts): void =>
-  host.part(createRequests).onMessage(lane, message);
+  host.part(deferred.createRequests).onMessage(lane, message);
 
 /** Keeps what the requests of the call's task need. */
 function keepCaller(call: PendingCall, host: PoolParts): void {
@@ -22,7 +22,7 @@ function keepCaller(call: PendingCall, host: PoolParts): void {
   if (callbacks !== undefined) {
     part.callbacks = callbacks;
     for (const value of callbacks.references) {
-      referenceOf(value)!.keepIn(host.part(createRequests).references, value);
+      referenceOf(value)!.keepIn(host.part(deferred.createRequests).references, value);
     }
   }
   part.context ??= context ?? new CallerContext();
@@ -42,7 +42,7 @@ export const requests: HostFeature = {
   },
 
   records: {
-    [REQUEST]: (host, lane, index) => host.part(createRequests).read(lane, index),
+    [REQUEST]: (host, lane, index) => host.part(deferred.createRequests).read(lane, index),
   },
   whenMade: { callbacks: keepCaller, asksHost: keepCaller },
   replaceArguments: replaceCallbacks,

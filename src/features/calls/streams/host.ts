@@ -3,18 +3,21 @@ import { promiseOrStream, streamed } from "./host/promise-or-stream.ts";
 import { inCallerContext } from "../../../api/calls/in-caller-context.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
-import { attachSources, onArgumentMessage } from "./host/argument-sources.ts";
-import { createStreams } from "./host/stream-calls.ts";
+import * as deferred from "./host/deferred.ts";
+import type { ArgumentMessage } from "./messages.ts";
 import { streamOptions } from "./task.ts";
 import { writeStreamArgument } from "./stream-argument.ts";
 import type { PendingCall } from "../../../host/calls/in-flight.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
-import { replaceStreams } from "./host/split-streams.ts";
-import { endStreams } from "./open-source.ts";
+import { DataCloneError } from "../../../errors.ts";
+import { isStreamable } from "../../../protocol/is-streamable.ts";
 import { EVENTS, ITEMS, OPENED } from "../../../lane/frame.ts";
 
 const read = (host: PoolParts, lane: Lane, index: number, call: PendingCall | undefined): void =>
-  host.part(createStreams).read(lane, index, call);
+  host.part(deferred.createStreams).read(lane, index, call);
+
+const take = (lane: Lane, message: ArgumentMessage, host: PoolParts): void =>
+  deferred.onArgumentMessage(lane, message, host);
 
 export const streams: HostFeature = {
   name: "streams",
@@ -28,14 +31,17 @@ export const streams: HostFeature = {
 
   records: { [OPENED]: read, [ITEMS]: read, [EVENTS]: read },
   whenMade: {
-    streams: attachSources,
+    streams: (call, host) => deferred.attachSources(call, host),
     onEvent: (call, { spec: { runtime } }) => {
       // Already there if the call was made before its task was known.
       call.keep().onEvents ??= inCallerContext(runtime, call.settings.onEvent!);
     },
   },
-  replaceArguments: replaceStreams,
-  dropArguments: endStreams,
+  replaceArguments: (args, error) =>
+    error instanceof DataCloneError ? deferred.replaceStreams(args, error) : undefined,
+  dropArguments: (args) => {
+    if (args.some(isStreamable)) deferred.endStreams(args);
+  },
 
-  messages: { credit: onArgumentMessage, cancel: onArgumentMessage },
+  messages: { credit: take, cancel: take },
 };

@@ -2,11 +2,17 @@
 import type { StreamMessage } from "./messages.ts";
 import { EMITTING } from "../../../protocol/task-variants.ts";
 import { runningCalls } from "../../../worker/calls/running-calls.ts";
-import { taskEvents } from "./worker/task-events.ts";
+import { isStreamable } from "../../../protocol/is-streamable.ts";
 import type { WorkerFeature } from "../../../worker/feature.ts";
-import { ArgumentStream, onArgumentMessage } from "./worker/argument-streams.ts";
-import { resultStreams, streamResults } from "./worker/result-streams.ts";
+import * as deferred from "./worker/deferred.ts";
+import type { ResultStreams } from "./worker/result-streams.ts";
 import type { WorkerCore } from "../../../worker/worker-core.ts";
+
+/** Those of a worker (`WorkerCore.part`): an abort asks for them, and most calls have none. */
+const resultStreams = (core: WorkerCore): ResultStreams => deferred.createResultStreams(core);
+
+const take = (message: StreamMessage, core: WorkerCore): void =>
+  deferred.onArgumentMessage(message, core);
 
 const cancel = (
   { slot, generation }: Pick<StreamMessage, "slot" | "generation">,
@@ -25,17 +31,21 @@ export const streams: WorkerFeature = {
     abort: cancel,
     cancel,
     credit: acknowledge,
-    items: onArgumentMessage,
-    end: onArgumentMessage,
+    items: take,
+    end: take,
   },
 
   wraps: { emits: runningCalls },
   variants: { [EMITTING]: () => ({ emits: true }) },
 
   held: {
-    0: (index, core) => new ArgumentStream(index, false, core),
-    1: (index, core) => new ArgumentStream(index, true, core),
+    0: (index, core) => new deferred.ArgumentStream(index, false, core),
+    1: (index, core) => new deferred.ArgumentStream(index, true, core),
   },
-  results: streamResults,
-  emit: (value, core) => core.part(taskEvents).emit(value),
+  results: {
+    is: isStreamable,
+    send: (result, core) => deferred.sendStream(result, core, resultStreams),
+    bind: (value, bind) => isStreamable(value) ? deferred.bindIterator(value, bind) : value,
+  },
+  emit: (value, core) => core.part(deferred.taskEvents).emit(value),
 };

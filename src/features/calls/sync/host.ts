@@ -1,34 +1,10 @@
 /** `pool.sync`: calls that block the host. */
-import { createSyncProxy, type SyncProxy } from "./sync-proxy.ts";
-import { createBlocking } from "./parts.ts";
-import { createRequests } from "../requests/host/host-requests.ts";
-import { createCancellation } from "../limits/host/cancellation.ts";
+import * as deferred from "./host/deferred.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import type { PoolAccess } from "../../../api/pool/members.ts";
-import { InvalidArgumentError } from "../../../errors.ts";
-
-const NO_SYNC =
-  "pool.sync is not for browsers, nor for workers without shared memory: a thread that waits gets no messages there. Use pool.call.";
-
-function createSync({ pool, spec, core, entry, isKnown }: PoolAccess): SyncProxy {
-  if (!spec.runtime.blocks || spec.options.transport === "messages") {
-    throw new InvalidArgumentError(NO_SYNC);
-  }
-  const { supervisor } = core;
-  return createSyncProxy(spec, {
-    entry,
-    blocking: core.part(createBlocking),
-    requests: core.part(createRequests),
-    knowledge: () => isKnown() ? "known" : core.isLearning ? "learning" : "unknown",
-    isOnHost: () => supervisor.isOnHost,
-    cancel: (call, reason) => core.part(createCancellation).abort(call, reason),
-    pool,
-  });
-}
 
 export const sync: HostFeature = {
   name: "sync",
   needs: ["limits", "requests"],
 
-  members: { sync: (access) => access.keep("sync", () => createSync(access)) },
+  members: { sync: (access) => access.keep("sync", () => deferred.createSync(access)) },
 };

@@ -1,15 +1,14 @@
 /** Values that ordinary payloads do not have: the host's side. */
 import { transferOption } from "./host/transfer-option.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { pathTo } from "./path.ts";
-import { valueReaders } from "./rare-values.ts";
-import { writeRare } from "./other-objects.ts";
+import * as deferred from "./host/deferred.ts";
+import { readersLater } from "./rare-tags.ts";
 
 export const values: HostFeature = {
   name: "values",
 
-  valueReaders,
-  writeValue: writeRare,
-  pathToValue: pathTo,
+  valueReaders: readersLater(() => deferred.valueReaders),
+  writeValue: (...given) => deferred.writeRare(...given),
+  pathToValue: (...given) => deferred.pathTo(...given),
   callOptions: { transfer: transferOption },
 };

@@ -14,13 +14,13 @@ import { isStructView } from "../../../codec/support/struct-views.ts";
 import type { Decoder } from "../../../codec/decoder.ts";
 import { BOXED, KEYED, REGEXP, SYMBOL, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
 import type { Encoder } from "../../../codec/encoder.ts";
-import { isBorrowed } from "./borrow.ts";
+import { isBorrowed } from "./wrapped/borrowed.ts";
 import { writeOtherView, writeResizable } from "./other-bytes.ts";
 import { writeSparse } from "./sparse.ts";
 import { isDOMExceptionPrototype, writeError } from "../../../codec/kinds/errors.ts";
 import { writeHandle } from "./handles.ts";
 import { writeText } from "../../../codec/kinds/text.ts";
-import { WRAPPERS, writeWrapper } from "./wrappers.ts";
+import { WRAPPERS, writeWrapper } from "./wrapped/wrapped-values.ts";
 
 const { getOwnPropertyDescriptor, keys: keysOf } = Object;
 const ObjectPrototype = Object.prototype;

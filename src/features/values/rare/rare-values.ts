@@ -1,9 +1,9 @@
 /** The kinds of values that ordinary payloads do not have, as a feature of the codec. */
 import type { ValueFeature } from "../../../codec/feature.ts";
-import { readBorrowed } from "./borrow.ts";
+import { readBorrowed } from "./wrapped/borrowed.ts";
 import { readHandle } from "./handles.ts";
 import { readBoxed, readRegExp, readSymbol, writeRare } from "./other-objects.ts";
-import { readEnvelope } from "./wrappers.ts";
+import { readEnvelope } from "./wrapped/wrapped-values.ts";
 import { pathTo } from "./path.ts";
 import { readResizable } from "./other-bytes.ts";
 import { readSparse } from "./sparse.ts";

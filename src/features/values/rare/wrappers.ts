@@ -3,11 +3,7 @@
  */
 import { JSON, Set } from "../../../builtins.ts";
 import { InvalidArgumentError } from "../../../errors.ts";
-import { type Brand, brandOf, setBrand } from "../../../codec/support/brands.ts";
-import type { Decoder } from "../../../codec/decoder.ts";
-import type { Encoder } from "../../../codec/encoder.ts";
-import { BorrowedRange, writeBorrowed } from "./borrow.ts";
-import { ENVELOPE, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
+import { brandOf, setBrand } from "../../../codec/support/brands.ts";
 import { Transfer } from "./transfer.ts";
 
 /**
@@ -45,13 +41,6 @@ export class Envelope<Header = unknown, Payload = unknown> {
     return typeof value === "object" && value !== null && Envelope.is(value);
   }
 }
-
-/** Prototypes of wrappers. Brands identify wrappers, since other objects may have these prototypes. */
-export const WRAPPERS: readonly object[] = [
-  Envelope.prototype,
-  Transfer.prototype,
-  BorrowedRange.prototype,
-];
 
 /**
  * Transfers instead of copying: wrap an argument of a call, or the result of a task. The sender cannot use
@@ -150,34 +139,4 @@ function describe(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   const name = Object.prototype.toString.call(value).slice(8, -1);
   return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
-}
-
-/** Writes a wrapper; -1: another feature does. */
-export function writeWrapper(
-  encoder: Encoder,
-  wrapper: object,
-  brand: Brand,
-  from: number,
-): number {
-  if (typeof brand === "object") {
-    if (!encoder.mayMove) throw encoder.refuse(wrapper, "what an error carries cannot be moved");
-    encoder.seen.dropLast();
-    encoder.willMove(brand);
-    return encoder.value((wrapper as Transfer).value, from);
-  }
-  if (brand === "envelope") {
-    const { header, payload } = wrapper as Envelope;
-    return encoder.value(payload, encoder.value(header, encoder.tag(ENVELOPE, from)));
-  }
-  return brand === "borrow" ? writeBorrowed(encoder, wrapper as BorrowedRange, from) : -1;
-}
-
-/** Reads ENVELOPE at `at`. */
-export function readEnvelope(decoder: Decoder, at: number, word: number): Envelope {
-  const envelope = new Envelope<unknown, unknown>(undefined, undefined);
-  decoder.noted(at, word, envelope);
-  const own = envelope as { header: unknown; payload: unknown };
-  own.header = decoder.value(at + VALUE_HEADER_BYTES);
-  own.payload = decoder.value(decoder.next);
-  return envelope;
 }

@@ -1,17 +1,21 @@
 /** What watches a pool: its events, statistics, debug output, metrics, tracing, contexts, output. */
 import type { Resolving } from "../../../api/options/resolved-options.ts";
 import type { DebugTopic } from "./host/debug-log.ts";
-import { PoolListeners } from "./host/pool-events.ts";
-import { checkContext, checkDebug, checkOutput, debugOf } from "./host/observe-options.ts";
+import * as deferred from "./host/deferred.ts";
+import type { PoolListeners } from "./host/pool-events.ts";
 import { lastErrorsOf, takeOutput } from "./host/output.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { CHANNEL, createFollower, observe as prepare } from "./host/parts.ts";
-import { readStatistics } from "./host/pool-statistics.ts";
+import type { PoolParts } from "../../../api/pool/parts.ts";
 import type { PoolAccess } from "../../../api/pool/members.ts";
 import { checkBoolean } from "../../../option-checks.ts";
 
+/** Name of the tracing channel in `node:diagnostics_channel`. */
+const CHANNEL = "heddle:call";
+
+const prepare = (host: PoolParts): void => deferred.observe(host);
+
 const listenersOf = ({ pool, spec, keep }: PoolAccess): PoolListeners =>
-  keep("listeners", () => new PoolListeners(pool, spec.runtime));
+  keep("listeners", () => new deferred.PoolListeners(pool, spec.runtime));
 
 function useDebug(topics: readonly DebugTopic[] | undefined, to: Resolving): void {
   to.debug = topics;
@@ -28,15 +32,15 @@ export const observe: HostFeature = {
       to.metrics = checkBoolean("metrics", value);
       to.prepare = { ...to.prepare, observe: prepare };
     },
-    debug: (value, to) => useDebug(checkDebug(value), to),
+    debug: (value, to) => useDebug(deferred.checkDebug(value), to),
     context: (value, to, { inliner }) => {
-      const { capture, run } = checkContext(value, inliner);
+      const { capture, run } = deferred.checkContext(value, inliner);
       to.capture = capture;
       to.modules = { ...to.modules, context: run };
       to.prepare = { ...to.prepare, observe: prepare };
     },
     output: (value, to, _given, runtime) => {
-      to.output = checkOutput(value, runtime);
+      to.output = deferred.checkOutput(value, runtime);
       if (to.output !== "inherit") to.prepare = { ...to.prepare, observe: prepare };
     },
   },
@@ -44,7 +48,7 @@ export const observe: HostFeature = {
   whenAbsent: {
     debug: (to, { env }) => {
       const variable = env?.("HEDDLE_DEBUG");
-      if (variable !== undefined) useDebug(debugOf(variable), to);
+      if (variable !== undefined) useDebug(deferred.debugOf(variable), to);
     },
   },
 
@@ -53,12 +57,14 @@ export const observe: HostFeature = {
     removeEventListener: (access) => listenersOf(access).remove,
     usage: ({ core, keep }) =>
       keep("usage", () => async () => (await import("./host/worker-usage.ts")).readUsage(core)),
-    stats: ({ core, keep }) => keep("stats", () => () => readStatistics(core)),
+    stats: ({ core, keep }) => keep("stats", () => () => deferred.readStatistics(core)),
   },
 
   messages: { output: takeOutput },
 
   workers: { lastErrors: lastErrorsOf },
 
-  provides: { follower: { channel: CHANNEL, create: createFollower } },
+  provides: {
+    follower: { channel: CHANNEL, create: (...given) => deferred.createFollower(...given) },
+  },
 };

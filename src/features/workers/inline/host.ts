@@ -1,10 +1,8 @@
 /** Calls that run on the host: the option `inliner`, `threads: 0`, and pools where no thread can start. */
 import { checkInliner, checkUnavailable } from "./host/inline-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
-import { createInlineExecutor } from "./host/parts.ts";
+import * as deferred from "./host/deferred.ts";
 import type { HostWorkerOptions } from "./host/host-worker.ts";
-import { withoutThreads } from "./host/on-host.ts";
-import { UnavailableThreads } from "./host/unavailable-threads.ts";
 
 export const inline: HostFeature = {
   name: "inline",
@@ -12,16 +10,16 @@ export const inline: HostFeature = {
   options: {
     inliner: (value, to) => {
       to.inliner = checkInliner(value);
-      if (to.inliner !== undefined) to.createInliner = createInlineExecutor;
+      if (to.inliner !== undefined) to.createInliner = deferred.createInlineExecutor;
     },
     onUnavailable: (value, to, { permission }) =>
       to.onUnavailable = checkUnavailable(value, permission),
   },
   defaults: { onUnavailable: "error" },
-  onHost: withoutThreads,
+  onHost: (...given) => deferred.withoutThreads(...given),
 
   workers: {
-    fallback: (workers) => new UnavailableThreads(workers),
+    fallback: (workers) => new deferred.UnavailableThreads(workers),
     hostWorkers: async (given) => {
       const { loadHostWorkers } = await import("./host/host-worker.ts");
       return await loadHostWorkers(given as HostWorkerOptions);

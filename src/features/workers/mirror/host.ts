@@ -2,7 +2,7 @@
 import { checkTransport } from "./host/transport.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { Given, OptionsRuntime, Resolving } from "../../../api/options/resolved-options.ts";
-import { connectMirrored } from "./host/mirrored-connection.ts";
+import * as deferred from "./host/deferred.ts";
 import type { WorkerEvents } from "../../../host/workers/feature.ts";
 import type { ThreadLane } from "../../../host/workers/thread-lane.ts";
 import type { MirrorMessage } from "./mirror-message.ts";
@@ -50,5 +50,5 @@ export const mirror: HostFeature = {
     },
   },
 
-  workers: { connect: connectMirrored },
+  workers: { connect: (...given) => deferred.connectMirrored(...given) },
 };

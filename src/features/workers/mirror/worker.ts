@@ -1,10 +1,12 @@
 /** Lanes without shared memory: the worker's side. */
 import type { WorkerFeature } from "../../../worker/feature.ts";
-import { onMirrorMessage, openMirrored } from "./worker/mirrored.ts";
+import type { MirrorMessage } from "./mirror-message.ts";
+import type { MirrorData } from "./mirrored-start.ts";
+import * as deferred from "./worker/deferred.ts";
 
 export const mirror: WorkerFeature = {
   name: "mirror",
 
-  start: openMirrored,
-  messages: { mirror: onMirrorMessage },
+  start: (data: MirrorData, core) => deferred.openMirrored(data, core),
+  messages: { mirror: (message: MirrorMessage, core) => deferred.onMirrorMessage(message, core) },
 };

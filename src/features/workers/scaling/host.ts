@@ -1,13 +1,12 @@
 /** How many workers a pool has: by load, within a budget; and workers that are recycled. */
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import type { PoolParts } from "../../../api/pool/parts.ts";
-import { PoolSizing } from "./host/pool-sizing.ts";
-import { WorkerRecycling } from "./host/recycling.ts";
+import * as deferred from "./host/deferred.ts";
+import type { WorkerRecycling } from "./host/recycling.ts";
 import type { Recycling } from "../../../host/workers/feature.ts";
-import { addFixed } from "./host/pool-budget.ts";
+import { addFixed } from "./host/fixed-pools.ts";
 import { InvalidArgumentError } from "../../../errors.ts";
 import { checkLimit, checkMs } from "../../../option-checks.ts";
-import { checkBytes, readMemory } from "./host/memory-options.ts";
 import { resolveThreads } from "./host/thread-options.ts";
 
 const ofFeature = (recycling: Recycling | undefined): WorkerRecycling =>
@@ -34,15 +33,25 @@ export const scaling: HostFeature = {
     idleTimeoutMs: (value, to) => to.idleTimeoutMs = checkMs("idleTimeoutMs", value),
     recycleAfter: (value, to) => to.recycleAfter = checkLimit("recycleAfter", value, 1, 2 ** 29),
     maxWorkerBytes: (value, to, _given, runtime) => {
-      const scaling = checkBytes("maxWorkerBytes", value, { min: 1, isEndless: true }, runtime);
+      const scaling = deferred.checkBytes(
+        "maxWorkerBytes",
+        value,
+        { min: 1, isEndless: true },
+        runtime,
+      );
       if (scaling === Infinity) return;
       if (runtime.measuresMemory === false) throw new InvalidArgumentError(NOT_MEASURED);
       to.startData = { ...to.startData, scaling };
       to.prepare = { ...to.prepare, scaling: checkMemory };
     },
     minFreeMemory: (value, to, _given, runtime) => {
-      to.minFreeMemory = checkBytes("minFreeMemory", value, { min: 0, isEndless: false }, runtime);
-      if (to.minFreeMemory > 0) readMemory("minFreeMemory", runtime);
+      to.minFreeMemory = deferred.checkBytes(
+        "minFreeMemory",
+        value,
+        { min: 0, isEndless: false },
+        runtime,
+      );
+      if (to.minFreeMemory > 0) deferred.readMemory("minFreeMemory", runtime);
       // The only worker of a pool always starts.
       if (to.maxThreads > 1 && to.share.guaranteed === to.maxThreads) {
         throw new InvalidArgumentError(isFixed(to.maxThreads));
@@ -64,10 +73,10 @@ export const scaling: HostFeature = {
     sizing: (workers) => {
       const { budget, share, minThreads, maxThreads } = workers.size;
       const isFixed = budget === undefined && (share?.guaranteed ?? minThreads) === maxThreads;
-      if (!isFixed) return new PoolSizing(workers);
+      if (!isFixed) return new deferred.PoolSizing(workers);
       if (workers.size.isOnHost !== true) addFixed(workers);
       return undefined;
     },
-    recycling: (workers) => new WorkerRecycling(workers),
+    recycling: (workers) => new deferred.WorkerRecycling(workers),
   },
 };

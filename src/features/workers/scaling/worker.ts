@@ -1,9 +1,10 @@
 /** Measures the memory of a worker. */
 import type { WorkerFeature } from "../../../worker/feature.ts";
-import { watchMemory } from "./worker/memory-watch.ts";
+import * as deferred from "./worker/deferred.ts";
 
 export const scaling: WorkerFeature = {
   name: "scaling",
 
-  start: (maxBytes: number, core) => void core.onLoaded.push(() => watchMemory(maxBytes, core)),
+  start: (maxBytes: number, core) =>
+    void core.onLoaded.push(() => deferred.watchMemory(maxBytes, core)),
 };

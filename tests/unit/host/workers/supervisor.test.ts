@@ -4,10 +4,8 @@ import { packError } from "../../../../src/codec/codec.ts";
 import { TimeoutError } from "../../../../src/errors.ts";
 import { InFlight } from "../../../../src/host/calls/in-flight.ts";
 import { createSettings } from "../../../../src/host/calls/call-settings.ts";
-import {
-  type FixedPool,
-  PoolBudget,
-} from "../../../../src/features/workers/scaling/host/pool-budget.ts";
+import type { FixedPool } from "../../../../src/features/workers/scaling/host/fixed-pools.ts";
+import { PoolBudget } from "../../../../src/features/workers/scaling/host/pool-budget.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
 import { createSupervisor } from "../../../support/supervised.ts";
 

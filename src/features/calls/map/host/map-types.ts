@@ -1,5 +1,6 @@
 /** The public types of `map`, `forEach` and `reduce`, of pools and of scopes. */
-import type { Items, MapOptions, MapParameters, MappedResults } from "./map.ts";
+import type { Items, MapOptions, MapParameters } from "./map.ts";
+import type { MappedResults } from "./mapped-results.ts";
 
 /** The outcome of an item, with the option `settled`: its result, or the error and the item. `index`: its place among the items. */
 export type SettledItem<Result, Item> =

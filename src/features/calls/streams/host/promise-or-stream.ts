@@ -4,10 +4,11 @@ import { InvalidArgumentError } from "../../../../errors.ts";
 import type { MakeCall, StreamParts } from "../../../../api/calls/feature.ts";
 import type { PendingCall, Reject, Resolve } from "../../../../host/calls/in-flight.ts";
 import { ResultStream } from "./result-stream.ts";
-import { createStreams, type StreamCalls, type StreamSink } from "./stream-calls.ts";
+import * as deferred from "./deferred.ts";
+import type { StreamCalls, StreamSink } from "./stream-calls.ts";
 
 function createSink(parts: StreamParts): StreamSink {
-  return (parts.part(createStreams as never) as StreamCalls).create();
+  return (parts.part(deferred.createStreams as never) as StreamCalls).create();
 }
 
 /** Makes a call of a generator task. The reason of a call that cannot be made arrives with the first item. */

@@ -1,7 +1,7 @@
 /** Results that are streams, as callers see them. docs/internals/streams.md explains the protocol. */
-import { FinalizationRegistry, Set, WeakRef } from "../../../../builtins.ts";
+import { FinalizationRegistry, WeakRef } from "../../../../builtins.ts";
 import { printAs } from "../../../../runtimes/printed.ts";
-import { type ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
+import type { StreamConsumer } from "../stream-consumer.ts";
 
 /**
  * Cancels the streams whose handles were collected. A call in flight keeps its consumer; the registry must not, since what the
@@ -11,7 +11,8 @@ const collected = new FinalizationRegistry<WeakRef<StreamConsumer>>((consumer) =
   consumer.deref()?.cancel()
 );
 
-let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item, Return>;
+/** The handle of what a consumer gets. */
+export let createHandle: <Item, Return>(consumer: StreamConsumer) => ResultStream<Item, Return>;
 /** Whether somebody has begun to read the stream. */
 export let isRead: (stream: ResultStream<unknown, unknown>) => boolean;
 
@@ -96,28 +97,4 @@ export class ResultStream<Item, Return = void>
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#consumer.return();
   }
-}
-
-/**
- * Creates both ends of a stream: `consumer` gets its items, `handle` is for the caller. `link`: what its reader asks of the side that
- * has the items.
- */
-export function createResultStream(link: ConsumerOptions): {
-  readonly consumer: StreamConsumer;
-  readonly handle: ResultStream<unknown, unknown>;
-} {
-  /** The handle while somebody waits for it, so that it is not collected. */
-  const waiting = new Set<ResultStream<unknown, unknown> | undefined>();
-  const consumer: StreamConsumer = new StreamConsumer({
-    acknowledge: (batches) => link.acknowledge(batches),
-    cancel: () => link.cancel(),
-    onWaiting: (isWaiting) => {
-      if (isWaiting) waiting.add(weakHandle.deref());
-      else waiting.clear();
-      link.onWaiting?.(isWaiting);
-    },
-  });
-  const handle = createHandle<unknown, unknown>(consumer);
-  const weakHandle = new WeakRef(handle);
-  return { consumer, handle };
 }

@@ -16,7 +16,8 @@ import {
 import { createCancellation } from "../../limits/host/cancellation.ts";
 import { toReadableStream } from "../readable.ts";
 import type { ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
-import { createResultStream, type ResultStream } from "./result-stream.ts";
+import type { ResultStream } from "./result-stream.ts";
+import { createResultStream } from "./stream-ends.ts";
 
 /** Longest time between two reads of a stream that `shutdown()` waits for. A reader may wait for the sink of its items. */
 const UNREAD_MS = 1000;

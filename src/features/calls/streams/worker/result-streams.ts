@@ -11,10 +11,9 @@ import { HIGH_WATER_MARK } from "../limits.ts";
 import { StreamProducer } from "../stream-producer.ts";
 import { isStreamable } from "../../../../protocol/is-streamable.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
-import type { OtherResult, OtherResults } from "../../../../worker/feature.ts";
+import type { OtherResult } from "../../../../worker/feature.ts";
 import type { Replies } from "../../../../worker/replies.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";
-import { bindIterator } from "./bound-iterator.ts";
 
 export interface ResultStreamsOptions {
   readonly runtime: Pick<Runtime, "now" | "macrotask">;
@@ -125,8 +124,8 @@ const AsyncFunction = (async () => {}).constructor;
 const NOT_DECLARED =
   "A task that returns a generator must be a generator function (function*) or an async function.";
 
-/** Those of a worker (`WorkerCore.part`). */
-export function resultStreams(core: WorkerCore): ResultStreams {
+/** Those of a worker. */
+export function createResultStreams(core: WorkerCore): ResultStreams {
   const { runtime, endpoint: { snapshots }, replies, loop } = core;
   const { runner } = loop!;
   const streams = new ResultStreams({
@@ -140,8 +139,12 @@ export function resultStreams(core: WorkerCore): ResultStreams {
   return streams;
 }
 
-/** Sends a result as a stream, which ends its call. */
-function send({ slot, generation, task, value, startMs }: OtherResult, core: WorkerCore): void {
+/** Sends a result as a stream of the worker's, which ends its call. */
+export function sendStream(
+  { slot, generation, task, value, startMs }: OtherResult,
+  core: WorkerCore,
+  resultStreams: typeof createResultStreams,
+): void {
   const { runner } = core.loop!;
   if (isGenerator(value) && !task.isStream && !(task.f instanceof AsyncFunction)) {
     // Its caller got a promise, but the types promise a stream.
@@ -168,5 +171,3 @@ function send({ slot, generation, task, value, startMs }: OtherResult, core: Wor
     runner.respond(slot, generation, task, true, error);
   }
 }
-
-export const streamResults: OtherResults = { is: isStreamable, send, bind: bindIterator };

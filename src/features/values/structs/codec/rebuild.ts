@@ -11,7 +11,8 @@ import {
   structShape,
   textShape,
 } from "./shape.ts";
-import { type ScalarKind, SCALARS } from "./scalars.ts";
+import type { ScalarKind } from "./scalar-bytes.ts";
+import { SCALARS } from "./scalars.ts";
 import type { Signature } from "./signature.ts";
 import { DeclaredStruct } from "../declared.ts";
 import { StructCodec } from "./struct-codec.ts";

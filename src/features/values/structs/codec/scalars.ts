@@ -3,24 +3,7 @@
  * `at`-like expressions in bytes, the views of a Memory by name, and `HELPERS`.
  */
 import { normalizeNumber } from "../../../../codec/kinds/numbers.ts";
-import type { NumericKind } from "./field-types.ts";
-
-export type ScalarKind = NumericKind | "bool";
-
-/** Size and alignment. */
-export const SCALAR_BYTES: Readonly<Record<ScalarKind, 1 | 2 | 4 | 8>> = {
-  f64: 8,
-  f32: 4,
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  u16: 2,
-  i32: 4,
-  u32: 4,
-  i64: 8,
-  u64: 8,
-  bool: 1,
-};
+import type { ScalarKind } from "./scalar-bytes.ts";
 
 export interface Scalar {
   readonly expected: string;

@@ -8,9 +8,6 @@ import { MAX_MODULE_TASKS } from "../../../../protocol/start-data.ts";
 import type { TracingChannel } from "../../../../runtimes/runtime.ts";
 import type { PoolParts } from "../../../../api/pool/parts.ts";
 
-/** Name of the tracing channel in `node:diagnostics_channel`. */
-export const CHANNEL = "heddle:call";
-
 /** With `metrics: true`. */
 export function createStamps({ spec: { sources, taskModule, runtime } }: PoolParts): CallStamps {
   const tasks = taskModule === undefined ? sources.length : MAX_MODULE_TASKS;

@@ -8,8 +8,9 @@
  * The budget references a pool's supervisor only while the pool has threads or a guarantee, so it keeps no
  * pool alive that could be collected otherwise.
  */
-import { Set, WeakRef } from "../../../../builtins.ts";
-import type { ShareLimits, Workers } from "../../../../host/workers/feature.ts";
+import { Set } from "../../../../builtins.ts";
+import type { ShareLimits } from "../../../../host/workers/feature.ts";
+import { type FixedPool, fixedPools } from "./fixed-pools.ts";
 
 export type { ShareLimits };
 
@@ -29,17 +30,6 @@ export interface BudgetMember {
   start(): void;
   /** Retires a worker that is idle, or, if `mayBeBusy`, one that finishes its calls. False: it keeps all. */
   giveBack(mayBeBusy: boolean): boolean;
-}
-
-/** A pool of a fixed number of threads: nothing limits it, but it counts in the budget of pools that name none. */
-export type FixedPool = Pick<Workers, "threadCount" | "isClosing" | "size">;
-
-/** Those of this thread. Weak: what is closed and gone counts for nothing, and nothing tells its end. */
-const fixedPools = new Set<WeakRef<FixedPool>>();
-
-export function addFixed(pool: FixedPool): void {
-  for (const ref of fixedPools) if (ref.deref() === undefined) fixedPools.delete(ref);
-  fixedPools.add(new WeakRef(pool));
 }
 
 /** The budget of pools that name none. */

@@ -1,5 +1,5 @@
 /** `threadBudget()`: threads that several pools share. */
-import { PoolBudget } from "./pool-budget.ts";
+import * as deferred from "./deferred.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { checkInteger, checkKeys, isRecord, ownOf, show } from "../../../../option-checks.ts";
 
@@ -45,5 +45,5 @@ export function threadBudget(options: ThreadBudgetOptions): ThreadBudget {
   }
   checkKeys("threadBudget()", options, ["max"]);
   const { max } = ownOf<ThreadBudgetOptions>(options);
-  return new PoolBudget(checkInteger("max", max, 1, MAX_THREADS));
+  return new deferred.PoolBudget(checkInteger("max", max, 1, MAX_THREADS));
 }

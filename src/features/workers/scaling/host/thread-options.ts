@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { checkInteger, invalid, show } from "../../../../option-checks.ts";
 import type { Check } from "../../../../api/options/resolved-options.ts";
-import { PoolBudget } from "./pool-budget.ts";
+import * as deferred from "./deferred.ts";
 
 /** More threads than this are probably a mistake. */
 const MAX_THREADS = 1024;
@@ -10,7 +10,7 @@ const MAX_THREADS = 1024;
 /** Checks all of them together, for each that is given. */
 export const resolveThreads: Check = (_value, to, given, { cores }) => {
   const { budget, minThreads: least, maxThreads: most } = given;
-  if (budget !== undefined && !(budget instanceof PoolBudget)) {
+  if (budget !== undefined && !(budget instanceof deferred.PoolBudget)) {
     throw invalid("budget", "a budget that threadBudget() returned", show(budget));
   }
   const wanted = given.threads === "auto" ? undefined : given.threads;

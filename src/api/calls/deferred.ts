@@ -1,0 +1,2 @@
+/** What is read for the first `dedupe`. */
+export { createDeduped } from "./deduped.ts";

@@ -1,0 +1,4 @@
+/** What is read for the first task of a thread that declares shapes or schemas. */
+export { readStruct } from "../declared.ts";
+export { describeSignature, signatureOf } from "../codec/signature.ts";
+export { checkValidation, hostCheck, validated } from "../validation.ts";

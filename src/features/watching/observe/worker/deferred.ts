@@ -1,0 +1,2 @@
+/** What is read in a worker that is watched. */
+export { startObserving } from "./observing.ts";

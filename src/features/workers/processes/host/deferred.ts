@@ -1,0 +1,2 @@
+/** What is read for the first pool of processes. */
+export { useProcesses } from "./use-processes.ts";

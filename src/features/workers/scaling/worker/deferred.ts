@@ -1,0 +1,2 @@
+/** What is read in a worker whose memory is limited. */
+export { watchMemory } from "./memory-watch.ts";
