@@ -135,16 +135,16 @@ function makePart(name: string, code: string, build: string, folder: string): st
   const body = withImports(code, (list, from) => {
     if (list === undefined) return "";
     if (from.startsWith("../") && !from.includes(`${folder}/`)) {
-      return `const{${asProperties(list)}}=carried;`;
+      return `const{${asProperties(list)}}=$carried;`;
     }
     const [, part] = PART_FILE.exec(from) ?? [];
-    return part && `const{${asProperties(list)}}=loadPart("${part}");`;
+    return part && `const{${asProperties(list)}}=$loadPart("${part}");`;
   });
   const [, exported] = EXPORTS.exec(body) ?? [];
   if (exported === undefined || /\bimport\.meta\b/.test(body)) {
     throw new Error(`${name} cannot be made CommonJS.`);
   }
-  const text = `exports["${build}"]=((carried,loadPart)=>{"use strict";${
+  const text = `exports["${build}"]=(($carried,$loadPart)=>{"use strict";${
     body.replace(EXPORTS, () => `return{${asObject(exported)}}`)
   }});
 `;

@@ -74,15 +74,15 @@ const PROPERTY = `Symbol.for("heddle.host")`;
 
 /** The parts of a side that are read when they are needed, as entries whose files are in `folder`. */
 function partsOf(side: "host" | "worker", { deferred, isDeferred = () => true }: Main): Entries {
-  return Object.fromEntries(
-    readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-      .map((path) => `src/${path.replaceAll("\\", "/")}`)
-      .filter((path) =>
-        path.endsWith("/deferred.ts") &&
-        path.endsWith("/worker/deferred.ts") === (side === "worker") && isDeferred(path)
-      )
-      .map((path) => [`${deferred}/${partOf(path)}`, path]),
-  );
+  const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .map((path) => `src/${path.replaceAll("\\", "/")}`)
+    .filter((path) =>
+      path.endsWith("/deferred.ts") &&
+      path.endsWith("/worker/deferred.ts") === (side === "worker") && isDeferred(path)
+    );
+  const names = paths.map(partOf);
+  if (new Set(names).size < names.length) throw new Error(`Two parts have one name: ${names}.`);
+  return Object.fromEntries(paths.map((path, index) => [`${deferred}/${names[index]}`, path]));
 }
 
 /** The folder of a feature. */

@@ -38,7 +38,9 @@ export const streams: HostFeature = {
     },
   },
   replaceArguments: (args, error) =>
-    error instanceof DataCloneError ? deferred.replaceStreams(args, error) : undefined,
+    error instanceof DataCloneError && args.some(isStreamable)
+      ? deferred.replaceStreams(args, error)
+      : undefined,
   dropArguments: (args) => {
     if (args.some(isStreamable)) deferred.endStreams(args);
   },

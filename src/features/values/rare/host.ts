@@ -8,7 +8,9 @@ export const values: HostFeature = {
   name: "values",
 
   valueReaders: readersLater(() => deferred.valueReaders),
-  writeValue: (...given) => deferred.writeRare(...given),
+  // Functions are for other features: callbacks among arguments.
+  writeValue: (encoder, value, ...place) =>
+    typeof value === "function" ? -1 : deferred.writeRare(encoder, value, ...place),
   pathToValue: (...given) => deferred.pathTo(...given),
   callOptions: { transfer: transferOption },
 };

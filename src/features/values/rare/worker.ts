@@ -7,6 +7,7 @@ export const values: WorkerFeature = {
   name: "values",
 
   valueReaders: readersLater(() => deferred.valueReaders),
-  writeValue: (...given) => deferred.writeRare(...given),
+  writeValue: (encoder, value, ...place) =>
+    typeof value === "function" ? -1 : deferred.writeRare(encoder, value, ...place),
   pathToValue: (...given) => deferred.pathTo(...given),
 };

@@ -7,7 +7,8 @@ import type { Transport } from "../../../workers/mirror/host/transport.ts";
 import type { PoolSpec } from "../../../../api/tasks/pool-spec.ts";
 import type { Part, PoolParts } from "../../../../api/pool/parts.ts";
 import { createStamps } from "./parts.ts";
-import { PoolBudget } from "../../../workers/scaling/host/pool-budget.ts";
+import * as deferred from "../../../workers/scaling/host/deferred.ts";
+import type { PoolBudget } from "../../../workers/scaling/host/pool-budget.ts";
 
 /** Times of calls in milliseconds, at most 3.2 % off (`max` and `mean` are exact), of the calls that were measured. */
 export interface TimeStatistics {
@@ -187,7 +188,7 @@ function addCounters(to: object, parts: Iterable<Part>): void {
 
 function budgetOf({ options, runtime }: PoolSpec): PoolStatistics["budget"] {
   const { threads, max } = (options.budget as PoolBudget | undefined) ??
-    PoolBudget.ofThread(runtime.cores);
+    deferred.PoolBudget.ofThread(runtime.cores);
   return { threads, max };
 }
 
