@@ -141,7 +141,7 @@ function makePart(name: string, code: string, build: string, folder: string): st
     return part && `const{${asProperties(list)}}=$loadPart("${part}");`;
   });
   const [, exported] = EXPORTS.exec(body) ?? [];
-  if (exported === undefined || /\bimport\.meta\b/.test(body)) {
+  if (exported === undefined || /\bimport\b/.test(body)) {
     throw new Error(`${name} cannot be made CommonJS.`);
   }
   const text = `exports["${build}"]=(($carried,$loadPart)=>{"use strict";${

@@ -2,8 +2,9 @@
 import { build } from "esbuild";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { inFolder, run, runtimes, useProject } from "../support/package.ts";
+import { inFolder, link, run, runtimes, useProject } from "../support/package.ts";
 
 const project = useProject();
 const dist = (): string => join(project.folder, "node_modules/heddle/dist");
@@ -101,6 +102,116 @@ test.each(Object.keys(runtimes))(
     expect(output).toBe("1\ntrue\ntrue\ntrue\nslow 1\ntrue\n21\n8 /a/");
   },
 );
+
+const lost = `
+import { createPool, isMain } from "heddle";
+import { emit } from "heddle/task";
+import { renameSync } from "node:fs";
+export const echo = (value) => value;
+export const events = () => { emit(1); return 2; };
+export const count = function* () { yield 1; };
+export const slow = (ms) => new Promise((resolve) => setTimeout(resolve, ms, "slow"));
+if (isMain) {
+  const [, , dist, folder, ...names] = process.argv;
+  const pool = createPool({ threads: 1 })({ count, echo, events, slow });
+  await pool.call.echo(1);
+  renameSync(dist + folder, dist + folder + ".away");
+  const calls = {
+    count: () => pool.call.count().toArray(),
+    map: () => pool.map(pool.call.echo, [1]),
+    events: () => pool.call.events.with({ onEvent() {} })(),
+  };
+  const running = pool.call.slow(100).catch((error) => error.code);
+  for (const name of names) console.log(name, await calls[name]().catch(({ code }) => code));
+  console.log(await running);
+  renameSync(dist + folder + ".away", dist + folder);
+  console.log(await pool.call.count().toArray().then(String), await pool.call.echo(2));
+  await pool.shutdown();
+}
+`;
+
+test.each(Object.keys(runtimes))(
+  "a worker that cannot read a part goes on, a host that cannot read what a worker sends stops that worker, on %s",
+  async (name) => {
+    writeFileSync(join(project.folder, "lost.mjs"), lost);
+    const runIt = (...args: string[]): Promise<string> =>
+      run([...runtimes[name]!, "lost.mjs", `${dist()}/`, ...args], project.folder);
+    expect(await runIt("deferred-worker", "count", "map", "events")).toBe(
+      "count HEDDLE_INSTALLATION\nmap HEDDLE_INSTALLATION\nevents HEDDLE_INSTALLATION\nslow\n1 2",
+    );
+    expect(await runIt("deferred", "events")).toBe(
+      "events HEDDLE_WORKER_LOST\nHEDDLE_WORKER_LOST\n1 2",
+    );
+  },
+);
+
+test.each(Object.keys(runtimes))("names on Object.prototype are no parts, on %s", async (name) => {
+  writeFileSync(
+    join(project.folder, "names.mjs"),
+    `import { createPool, isMain } from "heddle";
+    export const echo = (value) => value;
+    if (isMain) {
+      const pool = createPool({ threads: 1 })({ echo });
+      await pool.call.echo(1);
+      for (const name of ["map", "streams", "keys"]) Object.prototype[name] = () => {};
+      console.log((await pool.map(pool.call.echo, [1, 2])).join());
+      for (const name of ["map", "streams", "keys"]) delete Object.prototype[name];
+      await pool.shutdown();
+    }`,
+  );
+  expect(await run([...runtimes[name]!, "names.mjs"], project.folder)).toBe("1,2");
+});
+
+test("a split bundle, whose chunk with heddle is the entry of workers", async () => {
+  writeFileSync(
+    join(project.folder, "split.mjs"),
+    `import { createPool, isMain } from "heddle";
+    export const echo = (value) => value;
+    if (isMain) {
+      const pool = createPool({ threads: 1 })({ echo });
+      console.log(await pool.call.echo(1), (await pool.map(pool.call.echo, [2])).join());
+      await pool.shutdown();
+    }`,
+  );
+  await inFolder(async (folder) => {
+    await build({
+      entryPoints: [join(project.folder, "split.mjs")],
+      bundle: true,
+      splitting: true,
+      platform: "node",
+      format: "esm",
+      conditions: [],
+      mainFields: ["main"],
+      logLevel: "error",
+      outExtension: { ".js": ".mjs" },
+      outdir: folder,
+    });
+    for (const [name, command] of Object.entries(runtimes)) {
+      expect([name, await run([...command, "split.mjs"], folder)]).toEqual([name, "1 2"]);
+    }
+  });
+});
+
+test("in a realm of its own, parts have the classes of that realm", async () => {
+  link("vitest", project.folder);
+  writeFileSync(join(project.folder, "realm-tasks.mjs"), "export const echo = (value) => value;");
+  writeFileSync(
+    join(project.folder, "realm.test.mjs"),
+    `import { expect, test } from "vitest";
+    import { createPool } from "heddle";
+    const url = new URL("./realm-tasks.mjs", import.meta.url);
+    test.each([{}, { workers: "processes" }])("%o", async (options) => {
+      const pool = createPool({ threads: 1, ...options })(url);
+      expect(await pool.call.echo([, 1])).toBeInstanceOf(Array);
+      expect(await pool.map(pool.call.echo, [1])).toStrictEqual([1]);
+      expect(pool.stats().workers).toBeInstanceOf(Array);
+      await pool.shutdown();
+    });`,
+  );
+  const vitest = [...runtimes["Node 26"]!, "node_modules/vitest/vitest.mjs", "run"];
+  const output = await run([...vitest, "--pool=vmThreads", "realm.test.mjs"], project.folder);
+  expect(stripVTControlCharacters(output)).toMatch(/Tests +2 passed/);
+});
 
 test("a part of another build is refused", () =>
   inFolder(async (folder) => {

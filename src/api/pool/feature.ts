@@ -1,5 +1,6 @@
 /** What a feature adds to a host. The kernel imports no feature: `createPool` is made with those of `features/host.ts`. */
 import { Set } from "../../builtins.ts";
+import { ProtocolError } from "../../errors.ts";
 import { useValues, type ValueFeature } from "../../codec/feature.ts";
 import { type CallFeature, useCalls } from "../../host/calls/feature.ts";
 import type { PendingCall } from "../../host/calls/in-flight.ts";
@@ -34,7 +35,7 @@ export interface Provided {
 }
 
 /** Reads and releases a record that plain calls do not have; `call`: undefined if it is over. Runs no user code. */
-export type ReadRecord = (
+type ReadRecord = (
   host: PoolParts,
   lane: Lane,
   index: number,
@@ -66,7 +67,26 @@ export interface HostFeature
 export const provided: Provided = {};
 /** By feature. */
 export const sharedBytes: Record<string, number> = {};
-export const records: Record<number, ReadRecord> = {};
+const records: Record<number, ReadRecord> = {};
+
+/** Reads a record of a worker by its feature. False: no feature knows it. Throws ProtocolError if it cannot be read. */
+export function readRecord(
+  host: PoolParts,
+  lane: Lane,
+  index: number,
+  call: PendingCall | undefined,
+  kind: number,
+): boolean {
+  const read = records[kind];
+  if (read === undefined) return false;
+  try {
+    read(host, lane, index, call);
+  } catch (cause) {
+    if (cause instanceof ProtocolError) throw cause;
+    throw new ProtocolError(`A record of kind ${kind} cannot be read.`, { cause });
+  }
+  return true;
+}
 
 const attached = new Set<HostFeature>();
 

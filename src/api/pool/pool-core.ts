@@ -42,7 +42,7 @@ import { HostParker } from "../../sync/host-parking.ts";
 import { SpinPolicy } from "../../sync/spin-policy.ts";
 import type { Learned, ModuleTasks } from "../tasks/module-tasks.ts";
 import type { PoolSpec } from "../tasks/pool-spec.ts";
-import { provided, records } from "./feature.ts";
+import { provided, readRecord } from "./feature.ts";
 import type { MakePart, Part, PoolParts } from "./parts.ts";
 import {
   createDispatcher,
@@ -216,9 +216,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
   }
 
   onRecord(lane: Lane, index: number, call: PendingCall | undefined, kind: number): boolean {
-    const read = records[kind];
-    read?.(this, lane, index, call);
-    return read !== undefined;
+    return readRecord(this, lane, index, call, kind);
   }
 
   onAborted(): void {

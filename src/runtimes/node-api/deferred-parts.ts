@@ -2,14 +2,31 @@
  * Reads parts of heddle that most programs never use, each from a file, when it is first needed. Only built files have such parts
  * (`scripts/deferred.ts`); in the sources they are ordinary imports.
  */
-import { RangeError } from "../../builtins.ts";
+import { Map, RangeError } from "../../builtins.ts";
 import { InstallationError } from "../../installation-error.ts";
 import { process } from "./process.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
-/** A part as a function of what the file that reads it exports to it, by the number of the build. */
-type PartFile = Readonly<Record<string, (carried: Exports, loadPart: LoadPart) => Exports>>;
 type LoadPart = (name: string) => Exports;
+/** A part as a function of what the file that reads it exports to it. */
+type MakePart = (carried: Exports, loadPart: LoadPart) => Exports;
+
+/** A part by the number of its build. Undefined: it is of another one. */
+function partIn(file: unknown, build: string): MakePart | undefined {
+  return Object.hasOwn(file as object, build)
+    ? (file as Readonly<Record<string, MakePart>>)[build]
+    : undefined;
+}
+
+/** What a file of CommonJS exports. In a realm of its own (`node:vm`, of which test runners make one for each file) it is evaluated there. */
+function requireFile(url: string, path: string): unknown {
+  const require = process.getBuiltinModule("node:module").createRequire(url);
+  if (require as unknown instanceof Function) return require(path);
+  const text = process.getBuiltinModule("node:fs").readFileSync(require.resolve(path), "utf8");
+  const exports = {};
+  new Function("exports", text)(exports);
+  return exports;
+}
 
 /**
  * Returns what reads a part, once. `url`: the file that reads, undefined in a bundle for CommonJS; `folder`: of the parts beside it.
@@ -24,35 +41,32 @@ export function createLoader(
   inBundle: Readonly<Record<string, (isTraced?: boolean) => unknown>>,
   carried: () => Exports,
 ): LoadPart {
-  const loaded: Record<string, Exports> = {};
+  const loaded = new Map<string, Exports>();
 
-  function read(name: string): PartFile {
-    let failure: unknown;
+  function read(name: string): MakePart {
     try {
-      const { createRequire } = process.getBuiltinModule("node:module");
-      return createRequire(url!)(`./${folder}/${name}.cjs`) as PartFile;
+      const part = partIn(inBundle[name]!(), build);
+      if (part !== undefined) return part;
     } catch (error) {
-      failure = error;
+      if (error instanceof RangeError) throw error; // the end of the stack
     }
+    const file = `${folder}/${name}.cjs`;
+    let part: MakePart | undefined;
     try {
-      return inBundle[name]!() as PartFile;
-    } catch {
-      if (failure instanceof RangeError) throw failure; // the end of the stack
-      throw new InstallationError(`heddle cannot read its file ${folder}/${name}.cjs.`, {
-        cause: failure,
-      });
+      part = partIn(requireFile(url!, `./${file}`), build);
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      throw new InstallationError(`heddle cannot read its file ${file}.`, { cause: error });
     }
+    if (part !== undefined) return part;
+    throw new InstallationError(
+      `heddle was replaced while this program ran: ${file} belongs to another build. Start the program again.`,
+    );
   }
 
   return function loadPart(name) {
-    const known = loaded[name];
-    if (known !== undefined) return known;
-    const make = read(name)[build];
-    if (make === undefined) {
-      throw new InstallationError(
-        `heddle was replaced while this program ran: ${folder}/${name}.cjs belongs to another build. Start the program again.`,
-      );
-    }
-    return loaded[name] = make(carried(), loadPart);
+    let part = loaded.get(name);
+    if (part === undefined) loaded.set(name, part = read(name)(carried(), loadPart));
+    return part;
   };
 }

@@ -3,9 +3,9 @@ import type { StreamMessage } from "./messages.ts";
 import { EMITTING } from "../../../protocol/task-variants.ts";
 import { runningCalls } from "../../../worker/calls/running-calls.ts";
 import { isStreamable } from "../../../protocol/is-streamable.ts";
-import type { WorkerFeature } from "../../../worker/feature.ts";
+import type { OtherResult, WorkerFeature } from "../../../worker/feature.ts";
 import * as deferred from "./worker/deferred.ts";
-import type { ResultStreams } from "./worker/result-streams.ts";
+import type { ResultStreams, sendStream as streamResult } from "./worker/result-streams.ts";
 import type { WorkerCore } from "../../../worker/worker-core.ts";
 
 /** Those of a worker (`WorkerCore.part`): an abort asks for them, and most calls have none. */
@@ -23,6 +23,21 @@ const acknowledge = (
   { slot, generation, batches }: StreamMessage & { readonly heddle: "credit" },
   core: WorkerCore,
 ): void => core.partIfMade(resultStreams)?.acknowledge(slot, generation, batches);
+
+type SendStream = typeof streamResult;
+
+/** Sends a result as a stream. Its call fails if the code for that cannot be read. */
+function send(result: OtherResult, core: WorkerCore): void {
+  let sendStream: SendStream;
+  try {
+    sendStream = deferred.sendStream;
+  } catch (error) {
+    const { slot, generation, task } = result;
+    core.loop!.runner.respond(slot, generation, task, true, error);
+    return;
+  }
+  sendStream(result, core, resultStreams);
+}
 
 export const streams: WorkerFeature = {
   name: "streams",
@@ -44,7 +59,7 @@ export const streams: WorkerFeature = {
   },
   results: {
     is: isStreamable,
-    send: (result, core) => deferred.sendStream(result, core, resultStreams),
+    send,
     bind: (value, bind) => isStreamable(value) ? deferred.bindIterator(value, bind) : value,
   },
   emit: (value, core) => core.part(deferred.taskEvents).emit(value),

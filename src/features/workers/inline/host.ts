@@ -2,6 +2,7 @@
 import { checkInliner, checkUnavailable } from "./host/inline-options.ts";
 import type { HostFeature } from "../../../api/pool/feature.ts";
 import * as deferred from "./host/deferred.ts";
+import { UnavailableThreads } from "./host/unavailable-threads.ts";
 import type { HostWorkerOptions } from "./host/host-worker.ts";
 
 export const inline: HostFeature = {
@@ -19,7 +20,7 @@ export const inline: HostFeature = {
   onHost: (...given) => deferred.withoutThreads(...given),
 
   workers: {
-    fallback: (workers) => new deferred.UnavailableThreads(workers),
+    fallback: (workers) => new UnavailableThreads(workers),
     hostWorkers: async (given) => {
       const { loadHostWorkers } = await import("./host/host-worker.ts");
       return await loadHostWorkers(given as HostWorkerOptions);

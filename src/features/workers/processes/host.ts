@@ -9,7 +9,10 @@ export const processes: HostFeature = {
 
   options: {
     workers: (value, to, given, runtime) => {
-      if (value !== "threads") deferred.useProcesses(value, to, given, runtime);
+      if (value === "threads") return;
+      // Its part has no `import()`: bundlers wrap what CommonJS imports, and that would be all of heddle.
+      const loadWorker = () => import("./host/process-worker.ts");
+      deferred.useProcesses(value, to, given, runtime, loadWorker);
     },
     process: (_value, to) => {
       if (to.spawnWorker === undefined) {

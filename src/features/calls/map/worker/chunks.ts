@@ -4,23 +4,11 @@ import { DataCloneError } from "../../../../errors.ts";
 import { isThenable } from "../../../../protocol/is-thenable.ts";
 import type { WorkerTask } from "../../../../worker/task.ts";
 
-/** What differs from the task in the variant that takes chunks. */
-export function chunkVariant(task: WorkerTask, now: () => number): Partial<WorkerTask> {
-  return {
-    f: chunkOf(task, now),
-    mayBorrow: false,
-    signature: undefined,
-    isStream: false,
-    hasSignal: true,
-    instead: withoutUncloneable,
-  };
-}
-
 /** The place of the first result that cannot be cloned, as its error names it. */
 const PLACE = /^result\[0\]\[(\d+)\]/;
 
 /** A chunk that ends with the first result that cannot be cloned, as if its item had failed. */
-function withoutUncloneable(chunk: unknown, reason: unknown): ChunkResult | undefined {
+export function withoutUncloneable(chunk: unknown, reason: unknown): ChunkResult | undefined {
   if (!(reason instanceof DataCloneError)) return undefined;
   const [, at] = PLACE.exec(reason.message) ?? [];
   if (at === undefined) return undefined;
@@ -31,7 +19,7 @@ function withoutUncloneable(chunk: unknown, reason: unknown): ChunkResult | unde
 }
 
 /** One after the other: each item's result, or the reduction of all items, until the chunk is aborted or its time is up. */
-function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
+export function chunkOf({ f, hasSignal }: WorkerTask, now: () => number): WorkerTask["f"] {
   // A signal comes last.
   return (items: unknown, isReduction: unknown, budgetMs: unknown, ...rest: unknown[]) => {
     const signal = rest.pop() as AbortSignal;

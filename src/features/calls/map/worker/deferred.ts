@@ -1,2 +1,2 @@
 /** What is read for the first chunk of calls in a worker. */
-export { chunkVariant } from "./chunks.ts";
+export { chunkOf, withoutUncloneable } from "./chunks.ts";

@@ -18,12 +18,13 @@ const NO_PERMISSION =
 const NO_SHARED = "worker.env: SHARE_ENV is for threads: a child has an environment of its own.";
 const IS_BUN = /bun(?:\.exe)?$/i;
 
-/** The option `workers`: they are processes from now on. Throws InvalidArgumentError. */
+/** The option `workers`: they are processes from now on, which `loadWorker` makes. Throws InvalidArgumentError. */
 export function useProcesses(
   kind: unknown,
   to: Resolving,
   given: Given,
   runtime: OptionsRuntime,
+  loadWorker: () => Promise<typeof import("./process-worker.ts")>,
 ): void {
   if (checkKind(kind) === "threads") return;
   const { loadProcesses } = runtime;
@@ -48,7 +49,7 @@ export function useProcesses(
     return new LateWorker(async () => {
       const [spawnProcess, { ProcessWorker }] = await Promise.all([
         loadProcesses(),
-        import("./process-worker.ts"),
+        loadWorker(),
       ]);
       const child = spawnProcess(entry, thread, {
         ...options,
