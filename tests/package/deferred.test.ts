@@ -112,7 +112,7 @@ export const events = () => { emit(1); return 2; };
 export const count = function* () { yield 1; };
 export const slow = (ms) => new Promise((resolve) => setTimeout(resolve, ms, "slow"));
 if (isMain) {
-  const [, , dist, folder, ...names] = process.argv;
+  const [, , dist, folder, ms, ...names] = process.argv;
   const pool = createPool({ threads: 1 })({ count, echo, events, slow });
   await pool.call.echo(1);
   renameSync(dist + folder, dist + folder + ".away");
@@ -121,7 +121,7 @@ if (isMain) {
     map: () => pool.map(pool.call.echo, [1]),
     events: () => pool.call.events.with({ onEvent() {} })(),
   };
-  const running = pool.call.slow(100).catch((error) => error.code);
+  const running = pool.call.slow(Number(ms)).catch((error) => error.code);
   for (const name of names) console.log(name, await calls[name]().catch(({ code }) => code));
   console.log(await running);
   renameSync(dist + folder + ".away", dist + folder);
@@ -136,10 +136,10 @@ test.each(Object.keys(runtimes))(
     writeFileSync(join(project.folder, "lost.mjs"), lost);
     const runIt = (...args: string[]): Promise<string> =>
       run([...runtimes[name]!, "lost.mjs", `${dist()}/`, ...args], project.folder);
-    expect(await runIt("deferred-worker", "count", "map", "events")).toBe(
+    expect(await runIt("deferred-worker", "100", "count", "map", "events")).toBe(
       "count HEDDLE_INSTALLATION\nmap HEDDLE_INSTALLATION\nevents HEDDLE_INSTALLATION\nslow\n1 2",
     );
-    expect(await runIt("deferred", "events")).toBe(
+    expect(await runIt("deferred", "1000000000", "events")).toBe(
       "events HEDDLE_WORKER_LOST\nHEDDLE_WORKER_LOST\n1 2",
     );
   },

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { pack, unpack } from "../../../src/codec/codec.ts";
 import { useValues } from "../../../src/codec/feature.ts";
 import { rareValues } from "../../../src/features/values/rare/rare-values.ts";
+import { readersLater } from "../../../src/features/values/rare/rare-tags.ts";
+import { valueReaders } from "../../../src/features/values/rare/rare-values.ts";
 import { Envelope } from "../../../src/features/values/rare/wrappers.ts";
 import {
   markCallback,
@@ -101,4 +103,8 @@ describe("with rare values", () => {
     expect(() => write([f])).toThrow(/functions cannot be cloned\. Pass data/);
     expect(roundTrip(new Point())).toEqual({ x: 1 });
   });
+});
+
+test("each rare value has a reader that is loaded later", () => {
+  expect(Object.keys(readersLater(() => valueReaders))).toEqual(Object.keys(valueReaders));
 });
