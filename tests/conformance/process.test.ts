@@ -97,6 +97,36 @@ describe("the process", () => {
     },
   );
 
+  // Deno shows no sign of its streams, so heddle looks at them there.
+  test.runIf(capabilities.capturesConsole)("makes no stream of the process", async () => {
+    const { code, output } = await runScript("late-streams.ts");
+    const { get, value } = Object.getOwnPropertyDescriptor(process, "stderr")!;
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: `42 0 true ${get === undefined ? typeof value : "getStderr"}\n`,
+    });
+  });
+
+  test.runIf(capabilities.requireHooks)(
+    "prints what a thread writes before heddle is there",
+    async () => {
+      const printing = `import { isMainThread } from "node:worker_threads";
+        if (!isMainThread) {
+          for (let n = 0; n < 40; n++) process.stdout.write(n + "x".repeat(10_000) + "\\n");
+          console.error("to stderr");
+        }`;
+      const flag = `--import=data:text/javascript,${encodeURIComponent(printing)}`;
+      const { code, output } = await runScript("late-streams.ts", [flag]);
+      expect(code).toBe(0);
+      const lines = output.trim().split("\n");
+      expect(lines).toContain("to stderr");
+      for (let n = 0; n < 40; n++) { // by both threads
+        expect(lines.filter((line) => line === n + "x".repeat(10_000))).toHaveLength(2);
+      }
+      expect(output).toMatch(/^42 /m);
+    },
+  );
+
   test("output of a worker arrives while it is busy and while it is idle", async () => {
     const { code, output } = await runScript("console.ts");
     expect(code).toBe(0);

@@ -6,7 +6,8 @@
  */
 import { Error, Promise } from "../../builtins.ts";
 import { Buffer } from "../node-api/builtins.ts";
-import { outputsOf, process } from "../node-api/process.ts";
+import { replacedOutputs } from "../node-api/outputs.ts";
+import { process } from "../node-api/process.ts";
 import type { HostRuntime } from "../runtime.ts";
 import { dataOf } from "../node-api/threads.ts";
 import type { CaptureMessage, OutputMessage } from "../worker.ts";
@@ -23,11 +24,6 @@ interface BunWorker {
 // Taken when heddle is loaded: DOM environments for tests replace it.
 const { Worker } = globalThis as unknown as { readonly Worker: new () => BunWorker };
 
-/** Whether `write` is the runtime's: Bun's own is a property of the stream (1.4). */
-function hasOwnWrite(stream: object): boolean {
-  return (stream as { readonly write: { readonly name: string } }).write.name === "writeFast";
-}
-
 export const spawnOnBun: HostRuntime["spawnWorker"] = (
   { url, mark },
   name,
@@ -38,8 +34,7 @@ export const spawnOnBun: HostRuntime["spawnWorker"] = (
   const options = { name, env, argv, workerData: dataOf(mark) };
   // `new Worker` would make bundlers add the worker's module to their output.
   const worker = Reflect.construct(Worker, [url.href, options]) as BunWorker;
-  // Asked while the thread starts, since the first look at the streams takes 4 ms.
-  const captured = outputsOf((stream) => !hasOwnWrite(stream));
+  const captured = replacedOutputs();
   if (captured.length > 0) {
     worker.postMessage({ heddleCapture: captured } satisfies CaptureMessage);
   }

@@ -16,10 +16,11 @@ type LimitsOf = (
   modules: readonly string[],
 ) => LimitOptions;
 
-/** `hasEnded`: as `WorkerHandle.hasEnded`. */
+/** `hasEnded`: as `WorkerHandle.hasEnded`. `around`: calls what makes a thread. */
 export function spawnThread(
   limitsOf?: LimitsOf,
   hasEnded?: (worker: Worker) => boolean,
+  around: (make: () => Worker) => Worker = (make) => make(),
 ): HostRuntime["spawnWorker"] {
   return ({ url, library, mark }, name, limits, modules, thread) => {
     const options = {
@@ -30,7 +31,9 @@ export function spawnThread(
       ...limitsOf?.(limits, library, modules),
     };
     // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
-    const worker = Reflect.construct(threads().Worker, [startableUrl(url), options]) as Worker;
+    const worker = around(() =>
+      Reflect.construct(threads().Worker, [startableUrl(url), options]) as Worker
+    );
     // Methods bound instead of functions of our own, which each thread would have to compile when it starts.
     return {
       hasEnded: hasEnded && (() => hasEnded(worker)),

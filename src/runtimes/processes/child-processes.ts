@@ -6,7 +6,8 @@ import { JSON, TextDecoder } from "../../builtins.ts";
 import type { Socket } from "node:net";
 import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process";
 import { Buffer, timers } from "../node-api/builtins.ts";
-import { outputsOf, process } from "../node-api/process.ts";
+import { replacedOutputs } from "../node-api/outputs.ts";
+import { process } from "../node-api/process.ts";
 import { isBun, isDeno } from "../node-api/threads.ts";
 import type { ThreadOptions, WorkerEntry } from "../runtime.ts";
 import type { OutputName } from "../worker-handle.ts";
@@ -169,7 +170,7 @@ export function spawnProcess(
   const isFile = url.protocol === "file:";
   const module = isFile ? fileURLToPath(url.href) : isDeno ? url.href : importing(url);
   // A stream of this process that the program has replaced gets what children write as well.
-  const captured = outputsOf((stream) => Object.hasOwn(stream, "write"));
+  const captured = replacedOutputs();
   const isPiped = onOutput !== undefined || captured.includes("stdout");
   const { file, isMemory = false } = createSharedFile(words) ?? {};
   const files = file === undefined ? [] : [file.descriptor];
