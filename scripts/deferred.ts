@@ -141,7 +141,8 @@ function makePart(name: string, code: string, build: string, folder: string): st
     return part && `const{${asProperties(list)}}=$loadPart("${part}");`;
   });
   const [, exported] = EXPORTS.exec(body) ?? [];
-  if (exported === undefined || /\bimport\b/.test(body)) {
+  // Other imports are errors in a script.
+  if (exported === undefined || /\bimport\s*\(/.test(body)) {
     throw new Error(`${name} cannot be made CommonJS.`);
   }
   const text = `exports["${build}"]=(($carried,$loadPart)=>{"use strict";${

@@ -16,7 +16,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "runtimes/host.ts": "runtimes/browser/host.ts",
   "runtimes/worker.ts": "runtimes/browser/worker.ts",
   "runtimes/node-api/host-port.ts": "runtimes/browser/modules.ts",
-  "runtimes/node-api/package-modules.ts": "runtimes/browser/modules.ts",
+  "runtimes/packages/module-finder.ts": "runtimes/browser/modules.ts",
   "runtimes/bun/bundles.ts": "runtimes/browser/modules.ts",
   "src/worker-entry.ts": "runtimes/browser/modules.ts",
   "worker-entry.ts": "runtimes/browser/modules.ts",

@@ -8,22 +8,12 @@ import { inspectFrom } from "./node-api/array-keys.ts";
 import { process } from "./node-api/process.ts";
 import { refusingMarked } from "./node-api/uncloneable.ts";
 import { ABOVE_ONE_BYTE, textAccess } from "./node-api/values.ts";
-import { createRuntime, performanceClock } from "./node-api/common.ts";
+import { createRuntime, webPlatform } from "./node-api/common.ts";
 import { threads } from "./node-api/threads.ts";
 
 /** Whether a file may be read without a question to the user. */
 const canRead = (path: URL): boolean =>
   Deno.permissions.querySync({ name: "read", path }).state === "granted";
-
-/** `existsSync`, without `node:fs`, which takes 5 ms to load (2.9). */
-function isThere(path: URL): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Whether the memory of the system may be read without a question to the user. */
 export const mayReadSystem = (): boolean =>
@@ -31,13 +21,19 @@ export const mayReadSystem = (): boolean =>
 
 export function createDenoRuntime(): Runtime {
   return createRuntime({
-    ...performanceClock(),
+    ...webPlatform(),
     bytes: { isUntransferable: threads().isMarkedAsUntransferable },
-    // As `availableParallelism`, which reads the global at every call.
-    cores: Math.max(1, navigator.hardwareConcurrency),
     turnsPerYield: 24,
     canRead,
-    exists: (path) => path.protocol !== "file:" || !canRead(path) || isThere(path),
+    exists: (path) => {
+      // Without `node:fs`, which takes 5 ms to load (2.9).
+      try {
+        if (path.protocol === "file:" && canRead(path)) Deno.statSync(path);
+        return true;
+      } catch {
+        return false;
+      }
+    },
     // Reading a variable without the permission would ask the user.
     env: (name) =>
       Deno.permissions.querySync({ name: "env", variable: name }).state === "granted"

@@ -6,8 +6,8 @@ import { currentRuntime } from "./current.ts";
 import { mayReadSystem, refusePermission as refuseOnDeno } from "./deno.ts";
 import { withCompileCache } from "./node/compile-cache.ts";
 import * as deferred from "./node/deferred.ts";
-import { withLateOutputs } from "./node/late-outputs.ts";
-import { ownOutputs } from "./node-api/outputs.ts";
+import { constructThread } from "./node/late-outputs.ts";
+import { isOwn, OUTPUTS } from "./node-api/outputs.ts";
 import { process } from "./node-api/process.ts";
 import { systemMemory } from "./node-api/system-memory.ts";
 import type { HostRuntime, Runtime, Timer } from "./runtime.ts";
@@ -92,7 +92,7 @@ const onNode = (): Specifics => ({
     // The idle time of a thread is negative after its end. Before the host's event loop has heard of its start all counters are
     // zero, which says nothing.
     (worker) => worker.performance.eventLoopUtilization().idle < 0,
-    withLateOutputs,
+    constructThread,
   ),
   refuseLimits: ({ permission }) =>
     permission === undefined ? [] : deferred.refusePermission(permission),
@@ -100,7 +100,7 @@ const onNode = (): Specifics => ({
   withCompileCache,
   importCondition: "node",
   // The streams of a thread are messages to its host.
-  directOutputs: () => threads().isMainThread ? ownOutputs() : [],
+  directOutputs: () => threads().isMainThread ? OUTPUTS.filter(isOwn) : [],
 });
 
 const onDeno = (): Specifics => ({

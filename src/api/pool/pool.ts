@@ -27,7 +27,7 @@ import { isGeneratorFunction } from "../../protocol/generator-functions.ts";
 import { workerEntry } from "../../worker-entry.ts";
 import { hostRuntime } from "../../runtimes/host.ts";
 import { runningModule } from "../../runtimes/bun/bundles.ts";
-import { moduleFinder } from "../../runtimes/node-api/package-modules.ts";
+import { moduleFinder } from "../../runtimes/packages/module-finder.ts";
 import type { WorkerEntry } from "../../runtimes/runtime.ts";
 import { checkOf, declaredBy, functionOf, locateTask, settingsOfTask } from "../tasks/task-map.ts";
 import type {

@@ -1,5 +1,5 @@
 /**
- * In the browser's build this takes the place of `runtimes/node-api/package-modules.ts`, `runtimes/bun/bundles.ts`,
+ * In the browser's build this takes the place of `runtimes/packages/module-finder.ts`, `runtimes/bun/bundles.ts`,
  * `runtimes/node-api/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
  */
 import { URL } from "../../builtins.ts";

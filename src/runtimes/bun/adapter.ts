@@ -10,8 +10,7 @@ import {
   type Written,
 } from "../runtime.ts";
 import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../node-api/values.ts";
-import { createRuntime, performanceClock } from "../node-api/common.ts";
-import { process } from "../node-api/process.ts";
+import { createRuntime, exists, webPlatform } from "../node-api/common.ts";
 import { threads } from "../node-api/threads.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
@@ -26,14 +25,10 @@ declare const Bun: { file(url: URL): { readonly size: number } };
 
 export function createBunRuntime(): Runtime {
   return createRuntime({
-    ...performanceClock(),
-    // As `availableParallelism`, which reads the global at every call.
-    cores: Math.max(1, navigator.hardwareConcurrency),
+    ...webPlatform(),
     losesAsyncWakes: true,
     // Without `node:fs`, which takes 2 ms to load (1.4), unless the file is empty.
-    exists: (url) =>
-      url.protocol !== "file:" || Bun.file(url).size > 0 ||
-      process.getBuiltinModule("node:fs").existsSync(url),
+    exists: (url) => (url.protocol === "file:" && Bun.file(url).size > 0) || exists(url),
     microtask: (callback) => queueMicrotask(callback),
     text: {
       joinedTexts: Infinity,

@@ -44,10 +44,14 @@ export const systemClock: Clock = {
   originMs: 0,
 };
 
-/** That of Deno and Bun. */
-export function performanceClock(): Clock {
-  const { performance } = globalThis;
-  return { now: performance.now.bind(performance), originMs: performance.timeOrigin };
+/** The clock of Deno and Bun, and their cores: as `availableParallelism`, which reads the global at every call. */
+export function webPlatform(): Clock & Pick<Runtime, "cores"> {
+  const { performance, navigator } = globalThis;
+  return {
+    now: performance.now.bind(performance),
+    originMs: performance.timeOrigin,
+    cores: Math.max(1, navigator.hardwareConcurrency),
+  };
 }
 
 /** Members that the adapters add or replace. */
@@ -98,6 +102,9 @@ export function tracingChannel(name: string): TracingChannel {
   };
 }
 
+export const exists = (url: URL): boolean =>
+  url.protocol !== "file:" || process.getBuiltinModule("node:fs").existsSync(url);
+
 export function createRuntime(specifics: RuntimeSpecifics): Runtime {
   return {
     get cores() {
@@ -129,8 +136,7 @@ export function createRuntime(specifics: RuntimeSpecifics): Runtime {
       /^[a-z][a-z0-9+.-]+:/i.test(location) && !/^[a-z]:[\\/]/i.test(location)
         ? new URL(location).href
         : process.getBuiltinModule("node:url").pathToFileURL(location).href,
-    exists: (url) =>
-      url.protocol !== "file:" || process.getBuiltinModule("node:fs").existsSync(url),
+    exists,
     canRead: () => true,
     loadNow: (url) => {
       const path = process.getBuiltinModule("node:url").fileURLToPath(url.href);

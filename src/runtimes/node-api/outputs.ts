@@ -3,13 +3,7 @@ import { process } from "./process.ts";
 import { isBun, isDeno } from "./threads.ts";
 import type { OutputName } from "../worker-handle.ts";
 
-const OUTPUTS = ["stdout", "stderr"] as const;
-
-/** Node's own getters of its streams. */
-const GETTERS: Readonly<Record<OutputName, string>> = { stdout: "getStdout", stderr: "getStderr" };
-
-/** Of these modules of Node one is loaded when a stream is made: for a terminal, a pipe or a file. */
-const MAKERS = ["tty", "net", "internal/fs/sync_write_stream"];
+export const OUTPUTS: readonly OutputName[] = ["stdout", "stderr"];
 
 declare global {
   namespace NodeJS {
@@ -32,26 +26,26 @@ export function mayExist(name: OutputName): boolean {
       .jscDescribe(process);
     return !text.includes("getBuiltinModule:") || text.includes(`${name}:`);
   }
+  const { get } = Object.getOwnPropertyDescriptor(process, name) ?? {};
   const { moduleLoadList, platform } = process;
   // On Windows a stream may go nowhere, and need none of the modules.
   return platform === "win32" ||
-    Object.getOwnPropertyDescriptor(process, name)?.get?.name !== GETTERS[name] ||
+    !/^getStd(?:out|err)$/.test(String(get?.name)) ||
     moduleLoadList?.includes("NativeModule worker_threads") !== true ||
-    MAKERS.some((module) => moduleLoadList.includes(`NativeModule ${module}`));
+    // One of these is loaded when a stream is made: for a terminal, a pipe or a file.
+    moduleLoadList.includes("NativeModule tty") || moduleLoadList.includes("NativeModule net") ||
+    moduleLoadList.includes("NativeModule internal/fs/sync_write_stream");
 }
 
-/** Bun's own `write` is a property of the stream (1.4), as those of programs are. */
-function isReplaced(name: OutputName): boolean {
+/** Whether the program has replaced neither this stream nor its `write`. */
+export function isOwn(name: OutputName): boolean {
+  if (!mayExist(name)) return true;
   const stream = process[name];
-  return isBun ? stream.write.name !== "writeFast" : Object.hasOwn(stream, "write");
+  // Bun's own `write` is a property of the stream, as those of programs are (1.4).
+  return isBun ? stream.write.name === "writeFast" : !Object.hasOwn(stream, "write");
 }
 
 /** The streams that the program has replaced, or their `write`. */
 export function replacedOutputs(): readonly OutputName[] {
-  return OUTPUTS.filter((name) => mayExist(name) && isReplaced(name));
-}
-
-/** The streams that it has not replaced. */
-export function ownOutputs(): readonly OutputName[] {
-  return OUTPUTS.filter((name) => !mayExist(name) || !isReplaced(name));
+  return OUTPUTS.filter((name) => !isOwn(name));
 }

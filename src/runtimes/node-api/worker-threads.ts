@@ -16,11 +16,11 @@ type LimitsOf = (
   modules: readonly string[],
 ) => LimitOptions;
 
-/** `hasEnded`: as `WorkerHandle.hasEnded`. `around`: calls what makes a thread. */
+/** `hasEnded`: as `WorkerHandle.hasEnded`. `construct`: makes the thread. */
 export function spawnThread(
   limitsOf?: LimitsOf,
   hasEnded?: (worker: Worker) => boolean,
-  around: (make: () => Worker) => Worker = (make) => make(),
+  construct: (target: typeof Worker, args: readonly unknown[]) => unknown = Reflect.construct,
 ): HostRuntime["spawnWorker"] {
   return ({ url, library, mark }, name, limits, modules, thread) => {
     const options = {
@@ -31,9 +31,7 @@ export function spawnThread(
       ...limitsOf?.(limits, library, modules),
     };
     // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
-    const worker = around(() =>
-      Reflect.construct(threads().Worker, [startableUrl(url), options]) as Worker
-    );
+    const worker = construct(threads().Worker, [startableUrl(url), options]) as Worker;
     // Methods bound instead of functions of our own, which each thread would have to compile when it starts.
     return {
       hasEnded: hasEnded && (() => hasEnded(worker)),

@@ -4,41 +4,37 @@
  * anything comes through this pipe: what a module prints that `--import` loads before heddle. It ends in a stream that looks for the
  * real one when something arrives.
  */
+import { mayExist, OUTPUTS } from "../node-api/outputs.ts";
 import { process } from "../node-api/process.ts";
-import { mayExist } from "../node-api/outputs.ts";
 import { threads } from "../node-api/threads.ts";
-import type { OutputName } from "../worker-handle.ts";
 
-/** What a pipe needs of its end. */
-function lateOutput(name: OutputName): object {
-  const { EventEmitter } = process.getBuiltinModule("node:events");
-  const end = new EventEmitter();
-  return Object.assign(end, {
-    write: (chunk: Uint8Array): boolean => {
-      const stream = process[name];
-      const mayGoOn = stream.write(chunk);
-      if (!mayGoOn) stream.once("drain", () => end.emit("drain"));
-      return mayGoOn;
-    },
-  });
-}
+type Constructor = Parameters<typeof Reflect.construct>[0];
 
-/** Calls `make`, for which the streams of the process that do not exist are such ends. */
-export function withLateOutputs<T>(make: () => T): T {
-  if (!threads().isMainThread) return make(); // its streams are there from the start
-  const originals = (["stdout", "stderr"] as const).filter((name) => !mayExist(name))
-    .map((name) => [name, Object.getOwnPropertyDescriptor(process, name)!] as const);
-  try {
-    for (const [name] of originals) {
-      // Undone below. False if the program has frozen `process`.
-      Reflect.defineProperty(process, name, {
-        configurable: true,
-        enumerable: true,
-        value: lateOutput(name),
+/** As `Reflect.construct`; meanwhile the streams of the process that do not exist are such ends. */
+export function constructThread(target: Constructor, args: readonly unknown[]): unknown {
+  const originals: PropertyDescriptorMap = {};
+  // Those of a thread are there from the start.
+  if (threads().isMainThread) {
+    const { EventEmitter } = process.getBuiltinModule("node:events");
+    for (const name of OUTPUTS) {
+      if (mayExist(name)) continue;
+      originals[name] = Object.getOwnPropertyDescriptor(process, name)!;
+      // What a pipe needs of its end.
+      const end = Object.assign(new EventEmitter(), {
+        write: (chunk: Uint8Array): boolean => {
+          const stream = process[name];
+          const mayGoOn = stream.write(chunk);
+          if (!mayGoOn) stream.once("drain", () => end.emit("drain"));
+          return mayGoOn;
+        },
       });
+      // False if the program has frozen `process`.
+      Reflect.defineProperty(process, name, { configurable: true, enumerable: true, value: end });
     }
-    return make();
+  }
+  try {
+    return Reflect.construct(target, args);
   } finally {
-    for (const [name, original] of originals) Reflect.defineProperty(process, name, original);
+    for (const name in originals) Reflect.defineProperty(process, name, originals[name]!);
   }
 }

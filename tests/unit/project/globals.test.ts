@@ -23,11 +23,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   ],
   Response: ["dashboard/dashboard.ts"],
   // In functions that run when heddle is loaded.
-  navigator: [
-    "runtimes/browser/adapter.ts",
-    "runtimes/bun/adapter.ts",
-    "runtimes/deno.ts",
-  ],
+  navigator: ["runtimes/browser/adapter.ts", "runtimes/node-api/common.ts"],
   // Only when a worker's script was not loaded, or is of another origin.
   fetch: ["runtimes/browser/threads.ts"],
   Blob: ["runtimes/browser/threads.ts"],

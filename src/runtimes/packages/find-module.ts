@@ -3,7 +3,7 @@
  * not the running one. The algorithm is that of Node's documentation, "ESM resolution algorithm specification".
  */
 import { JSON, URL } from "../../builtins.ts";
-import { process } from "./process.ts";
+import { process } from "../node-api/process.ts";
 import type { HostRuntime } from "../runtime.ts";
 
 interface Search extends Pick<HostRuntime, "canRead"> {
@@ -21,23 +21,11 @@ interface PackageData {
 /** A package name, perhaps with a path in the package: `tasks`, `@acme/tasks/images`. */
 const NAME = /^((?:@[^/\\%]+\/)?[^./\\%#@:][^/\\%:]*)(\/.*)?$/;
 
-/** Finds modules from other modules: how `createPool` takes those that its caller names. */
-export function moduleFinder(
-  runtime: Pick<HostRuntime, "toModuleUrl" | "exists" | "importCondition" | "canRead" | "env">,
-): Pick<HostRuntime, "toModuleUrl" | "exists"> & {
-  readonly findPackage: (specifier: string, parent: string) => string | undefined;
-} {
-  const { toModuleUrl, exists } = runtime;
-  const findPackage = (specifier: string, parent: string): string | undefined =>
-    findPackageModule(specifier, parent, runtime);
-  return { toModuleUrl, exists, findPackage };
-}
-
 /**
  * The URL of the module `specifier`, a package name or `#name`, as the module with the URL `parent` imports it. Undefined: not
  * found.
  */
-function findPackageModule(
+export function findPackageModule(
   specifier: string,
   parent: string,
   { importCondition, canRead, env }: Pick<HostRuntime, "importCondition" | "canRead" | "env">,
