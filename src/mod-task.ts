@@ -30,7 +30,7 @@ export type {
   Struct,
   StructView,
   Utf8Field,
-} from "./features/values/structs/codec/field-types.ts";
+} from "./features/values/structs/schema/field-types.ts";
 export {
   array,
   bool,
@@ -48,12 +48,12 @@ export {
   u64,
   u8,
   utf8,
-} from "./features/values/structs/codec/schema.ts";
+} from "./features/values/structs/schema/schema.ts";
 export {
   type ArgumentSchema,
   view,
   type ViewArgument,
-} from "./features/values/structs/codec/declaration.ts";
+} from "./features/values/structs/schema/declaration.ts";
 export { Envelope, transfer } from "./features/values/rare/wrappers.ts";
 export { onTeardown } from "./api/tasks/teardown.ts";
 export {

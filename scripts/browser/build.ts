@@ -15,7 +15,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "runtimes/current.ts": "runtimes/browser/current.ts",
   "runtimes/host.ts": "runtimes/browser/host.ts",
   "runtimes/worker.ts": "runtimes/browser/worker.ts",
-  "runtimes/node-api/host-port.ts": "runtimes/browser/modules.ts",
+  "runtimes/node-api/threads/host-port.ts": "runtimes/browser/modules.ts",
   "runtimes/packages/module-finder.ts": "runtimes/browser/modules.ts",
   "runtimes/bun/bundles.ts": "runtimes/browser/modules.ts",
   "src/worker-entry.ts": "runtimes/browser/modules.ts",

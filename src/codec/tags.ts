@@ -44,7 +44,7 @@
  *   ENVELOPE     –                values: header, payload
  *   BORROWED         –                f64 length; bytes, to be read in place
  *   STRUCT       bytes            kind = position among the declared arguments; the layout of a schema that
- *                                 both sides know (features/values/structs/codec/shape.ts)
+ *                                 both sides know (features/values/structs/schema/shape.ts)
  *   TEXTS        offset / 8       value: an object; at this offset from here the texts of the TEXTs in it
  *                                 (kinds/text.ts). 0: it has none
  *   TEXT         UTF-16 units     –   the next so many units of those texts

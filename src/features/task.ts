@@ -1,6 +1,6 @@
 /** `task` and `importTask`, with the features of declarations: one line each in the list. */
-import type { Fields, Infer, Struct } from "./values/structs/codec/field-types.ts";
-import type { ArgumentSchema } from "./values/structs/codec/declaration.ts";
+import type { Fields, Infer, Struct } from "./values/structs/schema/field-types.ts";
+import type { ArgumentSchema } from "./values/structs/schema/declaration.ts";
 import type { TaskOptions } from "../api/options/call-option-types.ts";
 import { declareImported, declareTask } from "../api/tasks/declare.ts";
 import type { TaskFeature } from "../api/tasks/feature.ts";

@@ -4,12 +4,12 @@
  */
 import { Map, structuredClone } from "../builtins.ts";
 import { ASCII, LATIN1, NOT_ONE_BYTE, type Permission, type Runtime } from "./runtime.ts";
-import { inspectFrom } from "./node-api/array-keys.ts";
-import { process } from "./node-api/process.ts";
-import { refusingMarked } from "./node-api/uncloneable.ts";
-import { ABOVE_ONE_BYTE, textAccess } from "./node-api/values.ts";
+import { inspectFrom } from "./node-api/values/array-keys.ts";
+import { process } from "./node-api/process/process.ts";
+import { refusingMarked } from "./node-api/values/uncloneable.ts";
+import { ABOVE_ONE_BYTE, textAccess } from "./node-api/values/values.ts";
 import { createRuntime, webPlatform } from "./node-api/common.ts";
-import { threads } from "./node-api/threads.ts";
+import { threads } from "./node-api/threads/threads.ts";
 
 /** Whether a file may be read without a question to the user. */
 const canRead = (path: URL): boolean =>

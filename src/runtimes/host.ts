@@ -7,12 +7,12 @@ import { mayReadSystem, refusePermission as refuseOnDeno } from "./deno.ts";
 import { withCompileCache } from "./node/compile-cache.ts";
 import * as deferred from "./node/deferred.ts";
 import { constructThread } from "./node/late-outputs.ts";
-import { isOwn, OUTPUTS } from "./node-api/outputs.ts";
-import { process } from "./node-api/process.ts";
+import { isOwn, OUTPUTS } from "./node-api/process/outputs.ts";
+import { process } from "./node-api/process/process.ts";
 import { systemMemory } from "./node-api/system-memory.ts";
 import type { HostRuntime, Runtime, Timer } from "./runtime.ts";
-import { isBun, isDeno, threads } from "./node-api/threads.ts";
-import { spawnThread } from "./node-api/worker-threads.ts";
+import { isBun, isDeno, threads } from "./node-api/threads/threads.ts";
+import { spawnThread } from "./node-api/threads/worker-threads.ts";
 
 /** The timeouts of this thread that have not run. */
 const timeouts = new Set<{ readonly dueMs: number; readonly run: () => void }>();

@@ -1,13 +1,13 @@
 /** What a worker asks of its runtime, beside what hosts ask as well. */
 import { Buffer } from "./node-api/builtins.ts";
 import { isChild } from "./processes/child-variable.ts";
-import { flushOutput, onUnhandledRejection, process } from "./node-api/process.ts";
+import { flushOutput, onUnhandledRejection, process } from "./node-api/process/process.ts";
 import { currentRuntime } from "./current.ts";
-import { type HostPort, listen } from "./node-api/host-port.ts";
+import { type HostPort, listen } from "./node-api/threads/host-port.ts";
 import type { WorkerRuntime } from "./runtime.ts";
 import type { OutputName, ParentHandle } from "./worker-handle.ts";
-import { redirectOutput } from "./node-api/redirect-output.ts";
-import { isBun, isBunMain, isDeno, threads } from "./node-api/threads.ts";
+import { redirectOutput } from "./node-api/process/redirect-output.ts";
+import { isBun, isBunMain, isDeno, threads } from "./node-api/threads/threads.ts";
 import { memoryBytes as bunMemoryBytes } from "./bun/memory.ts";
 
 const { postMessage } = globalThis as unknown as {

@@ -5,7 +5,7 @@ import type {
   InferInput,
   InferView,
   NumericArrayView,
-} from "../../src/features/values/structs/codec/field-types.ts";
+} from "../../src/features/values/structs/schema/field-types.ts";
 import {
   array,
   bool,
@@ -16,8 +16,8 @@ import {
   struct,
   u32,
   utf8,
-} from "../../src/features/values/structs/codec/schema.ts";
-import { codecOf } from "../../src/features/values/structs/codec/shape-of.ts";
+} from "../../src/features/values/structs/schema/schema.ts";
+import { codecOf } from "../../src/features/values/structs/schema/shape-of.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;

@@ -1,7 +1,7 @@
 /** Whether this is a worker of heddle. A file of its own, so that bundles of programs that ask no more leave the rest out. */
 import { claimThread, workerRealm } from "../../realm/worker-realm.ts";
 import { currentRuntime } from "../../runtimes/current.ts";
-import { listen } from "../../runtimes/node-api/host-port.ts";
+import { listen } from "../../runtimes/node-api/threads/host-port.ts";
 import { VERSION } from "../../version.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** `shutdownOnSignals`: an end of the program that lets calls finish, and one that does not wait. */
-import { onSignals, type SignalName, SIGNALS } from "../../runtimes/node-api/signals.ts";
+import { onSignals, type SignalName, SIGNALS } from "../../runtimes/node-api/process/signals.ts";
 import { checkShutdown } from "../options/options.ts";
 import type { ShutdownOptions } from "../options/pool-options.ts";
 import { checkKeys, invalid, isRecord, ownOf, show } from "../../option-checks.ts";

@@ -5,11 +5,11 @@ import type {
   InferInput,
   InferView,
   Struct,
-} from "../../features/values/structs/codec/field-types.ts";
+} from "../../features/values/structs/schema/field-types.ts";
 import type {
   ArgumentSchema,
   ViewArgument,
-} from "../../features/values/structs/codec/declaration.ts";
+} from "../../features/values/structs/schema/declaration.ts";
 import type { Signature } from "../../codec/declared.ts";
 import type { CallPlace } from "../../realm/call-site.ts";
 import type { TaskOptions } from "../options/call-options.ts";

@@ -3,7 +3,7 @@
  * proxies: they count as what they stand for, and their traps run.
  */
 import { Date, Error, Map, Promise, RegExp, Set, structuredClone } from "../../builtins.ts";
-import { countIndicesByKeys } from "../node-api/array-keys.ts";
+import { countIndicesByKeys } from "../node-api/values/array-keys.ts";
 import type { ObjectKinds } from "../runtime.ts";
 
 type Probe = (this: unknown) => unknown;

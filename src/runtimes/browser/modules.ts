@@ -1,6 +1,6 @@
 /**
  * In the browser's build this takes the place of `runtimes/packages/module-finder.ts`, `runtimes/bun/bundles.ts`,
- * `runtimes/node-api/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
+ * `runtimes/node-api/threads/host-port.ts` and `worker-entry.ts`: modules have URLs there, no files are searched, and no worker starts with a bundle.
  */
 import { URL } from "../../builtins.ts";
 import type { Runtime, WorkerEntry } from "../runtime.ts";

@@ -1,6 +1,6 @@
 /** Bun: `queueMicrotask` is the cheaper microtask, and `slice` copies out without zeroing first. */
 import { queueMicrotask, structuredClone } from "../../builtins.ts";
-import { inspectFrom } from "../node-api/array-keys.ts";
+import { inspectFrom } from "../node-api/values/array-keys.ts";
 import {
   ASCII,
   LATIN1,
@@ -9,9 +9,9 @@ import {
   type SharedBytes,
   type Written,
 } from "../runtime.ts";
-import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../node-api/values.ts";
+import { ABOVE_ONE_BYTE, latin1Slice, latin1Write, textAccess } from "../node-api/values/values.ts";
 import { createRuntime, exists, webPlatform } from "../node-api/common.ts";
-import { threads } from "../node-api/threads.ts";
+import { threads } from "../node-api/threads/threads.ts";
 
 /** Length in units above which writing a text as ASCII is faster than a search by pattern. */
 const SEARCHED_UNITS = 64;

@@ -3,7 +3,7 @@
  * `prepareStackTrace` (1.4).
  */
 import { JSON, Map } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 
 /** First line of a bundle whose source map Bun reads. */
 const MARK = "// @bun";

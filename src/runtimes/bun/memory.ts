@@ -2,7 +2,7 @@
  * Memory of a thread on Bun. Its engine counts buffers and strings only when a collection finds them. The thread may have two
  * to three times its limit by then (1.4), so one that may be near its limit collects its new objects first.
  */
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 
 /** Below this part of the limit the thread cannot have exceeded it. */
 const SUSPECT_PART = 1 / 4;

@@ -6,10 +6,10 @@
  */
 import { Error, Promise } from "../../builtins.ts";
 import { Buffer } from "../node-api/builtins.ts";
-import { replacedOutputs } from "../node-api/outputs.ts";
-import { process } from "../node-api/process.ts";
+import { replacedOutputs } from "../node-api/process/outputs.ts";
+import { process } from "../node-api/process/process.ts";
 import type { HostRuntime } from "../runtime.ts";
-import { dataOf } from "../node-api/threads.ts";
+import { dataOf } from "../node-api/threads/threads.ts";
 import type { CaptureMessage, OutputMessage } from "../worker.ts";
 
 /** Bun's `Worker`. */

@@ -3,7 +3,7 @@
  * these give lazily (0.2 ms each). Not for files that pages load as well.
  */
 import { Error, TOO_OLD } from "../../builtins.ts";
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 
 if (process.getBuiltinModule === undefined) throw new Error(TOO_OLD);
 

@@ -1,5 +1,5 @@
 /** What `heddle/bundler` asks of Node, Deno and Bun, and says of them. Not in `Runtime`: programs do not need it. */
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 
 export function readText(path: string): Promise<string> {
   return process.getBuiltinModule("node:fs/promises").readFile(path, "utf8");

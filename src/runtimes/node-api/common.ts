@@ -7,9 +7,9 @@
  */
 import { Date, lazy, Promise, URL } from "../../builtins.ts";
 import { timers, types } from "./builtins.ts";
-import { process } from "./process.ts";
-import { bundleMark, createChannel, openPort } from "./threads.ts";
-import { byteAccess, objectKinds, textAccess } from "./values.ts";
+import { process } from "./process/process.ts";
+import { bundleMark, createChannel, openPort } from "./threads/threads.ts";
+import { byteAccess, objectKinds, textAccess } from "./values/values.ts";
 import type { AsyncContext, CodecAccess, Runtime, Timer, TracingChannel } from "../runtime.ts";
 
 const { setImmediate, setInterval, setTimeout, clearTimeout } = timers;

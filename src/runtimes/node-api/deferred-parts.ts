@@ -4,7 +4,7 @@
  */
 import { Map, RangeError } from "../../builtins.ts";
 import { InstallationError } from "../../installation-error.ts";
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
 type LoadPart = (name: string) => Exports;

@@ -1,7 +1,7 @@
 /** What `heddle/files` asks of Node, Deno and Bun. Not in `Runtime`: other programs do not need it. */
 import type { FileHandle } from "node:fs/promises";
 import { Buffer } from "./builtins.ts";
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 
 /** Opens a file to read it. Undefined: it is a folder, a pipe or a device. Asked first, since a pipe opens when another program writes it. */
 export async function openFile(path: string): Promise<FileHandle | undefined> {

@@ -4,7 +4,7 @@
  */
 import type { Session } from "node:inspector";
 import { JSON, Promise, setTimeout } from "../../builtins.ts";
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 
 /** Samples this thread for `durationMs`, or longer if it is busy at the end. Returns the profile as JSON. */
 export async function profileThread(durationMs: number): Promise<string> {

@@ -1,7 +1,7 @@
 /** What `heddle/nats` asks of the process. Not in `Runtime`: programs without it should not load this. */
 import type { Socket } from "node:net";
 import { createContext } from "./common.ts";
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 import type { AsyncContext } from "../runtime.ts";
 
 /** Captured when heddle is loaded. */

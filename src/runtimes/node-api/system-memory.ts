@@ -3,7 +3,7 @@
  * tell the free memory of the machine, and Node takes the file cache for used, which the kernel gives back on demand. So the figures of
  * the group are read there.
  */
-import { process } from "./process.ts";
+import { process } from "./process/process.ts";
 import type { SystemMemory } from "../runtime.ts";
 
 /** Text of a file; undefined: it is not there, or may not be read. */

@@ -1,8 +1,8 @@
 /** Node: objects that structured clone refuses. */
 import { createRuntime, systemClock } from "../node-api/common.ts";
 import type { Runtime } from "../runtime.ts";
-import { threads } from "../node-api/threads.ts";
-import { isExemptOnNode, refuseMarked } from "../node-api/uncloneable.ts";
+import { threads } from "../node-api/threads/threads.ts";
+import { isExemptOnNode, refuseMarked } from "../node-api/values/uncloneable.ts";
 
 export function createNodeRuntime(): Runtime {
   const runtime = createRuntime({

@@ -2,7 +2,7 @@
  * Node's compile cache. Each thread has its own, and does not inherit the folder that its host has enabled. The variable names the
  * folder before the thread loads anything; a call of `enableCompileCache` in the worker would be too late for heddle's own module.
  */
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { ThreadOptions } from "../runtime.ts";
 
 const VARIABLE = "NODE_COMPILE_CACHE";

@@ -4,9 +4,9 @@
  * anything comes through this pipe: what a module prints that `--import` loads before heddle. It ends in a stream that looks for the
  * real one when something arrives.
  */
-import { mayExist, OUTPUTS } from "../node-api/outputs.ts";
-import { process } from "../node-api/process.ts";
-import { threads } from "../node-api/threads.ts";
+import { mayExist, OUTPUTS } from "../node-api/process/outputs.ts";
+import { process } from "../node-api/process/process.ts";
+import { threads } from "../node-api/threads/threads.ts";
 
 type Constructor = Parameters<typeof Reflect.construct>[0];
 

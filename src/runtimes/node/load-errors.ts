@@ -1,7 +1,7 @@
 /** Node: the place of a mistake in a module. Node itself writes it only under uncaught errors, and into some stacks. */
 import type * as inspector from "node:inspector";
 import { JSON } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { LoadError } from "../runtime.ts";
 
 /** First line of a stack that begins with an excerpt of the source. */

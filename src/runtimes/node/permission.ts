@@ -3,9 +3,9 @@
  * `permission` into flags and environment, and reports the parts that Node cannot enforce.
  */
 import { Set } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { Permission, WorkerLimits } from "../runtime.ts";
-import type { LimitOptions } from "../node-api/worker-threads.ts";
+import type { LimitOptions } from "../node-api/threads/worker-threads.ts";
 
 const path = () => process.getBuiltinModule("node:path");
 const toPath = (url: string) => process.getBuiltinModule("node:url").fileURLToPath(url);

@@ -3,7 +3,7 @@
  * not the running one. The algorithm is that of Node's documentation, "ESM resolution algorithm specification".
  */
 import { JSON, URL } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { HostRuntime } from "../runtime.ts";
 
 interface Search extends Pick<HostRuntime, "canRead"> {

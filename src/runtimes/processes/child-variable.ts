@@ -1,7 +1,7 @@
 /** How a process knows that a pool has started it as a worker (`child-processes.ts`, `child-pipe.ts`). */
 import type { Socket } from "node:net";
 import { Buffer } from "../node-api/builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 
 /** Set in the environment of such processes: what they get, or are to do, of these, with spaces between. */
 export const CHILD_VARIABLE = "HEDDLE_CHILD";

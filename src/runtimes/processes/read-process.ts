@@ -1,6 +1,6 @@
 /** What a process uses, as Linux tells it. */
 import { Promise } from "../../builtins.ts";
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { WorkerReading } from "../worker-handle.ts";
 
 /** The unit of times there (USER_HZ, 100 wherever a runtime runs). */

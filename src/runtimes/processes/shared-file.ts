@@ -2,7 +2,7 @@
  * A file without a name that a host and its child have both open: words and bytes that outlive the child, however it ends. A write
  * of a word takes 1.3 µs on Node and Deno, 0.8 on Bun.
  */
-import { process } from "../node-api/process.ts";
+import { process } from "../node-api/process/process.ts";
 import type { SharedFile } from "./types.ts";
 
 /** Memory, where there is such a folder (Linux). */

@@ -9,8 +9,8 @@ import {
 import { mappableOf } from "../../../src/features/calls/map/host/mappable.ts";
 import type { CallOptions } from "../../../src/api/options/call-options.ts";
 import type { HostTask, PoolSpec } from "../../../src/api/tasks/pool-spec.ts";
-import { f64, struct } from "../../../src/features/values/structs/codec/schema.ts";
-import { signatureOf } from "../../../src/features/values/structs/codec/signature.ts";
+import { f64, struct } from "../../../src/features/values/structs/schema/schema.ts";
+import { signatureOf } from "../../../src/features/values/structs/schema/signature.ts";
 import { Transfer } from "../../../src/features/values/rare/transfer.ts";
 import { UnknownTaskError } from "../../../src/errors.ts";
 import { type CallSettings, PLAIN } from "../../../src/host/calls/call-settings.ts";

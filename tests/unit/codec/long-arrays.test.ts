@@ -9,7 +9,7 @@ import {
   countIndicesByKeys,
   inspectFrom,
   showsNoKeys,
-} from "../../../src/runtimes/node-api/array-keys.ts";
+} from "../../../src/runtimes/node-api/values/array-keys.ts";
 import { roundTrip } from "../../support/codec.ts";
 import { differences } from "../../support/same.ts";
 

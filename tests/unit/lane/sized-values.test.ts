@@ -1,7 +1,7 @@
 /** The shorter way of values whose room is known: the same bytes, errors and refusals as by the encoder. */
 import { describe, expect, test } from "vitest";
 import type { DeclaredStruct } from "../../../src/features/values/structs/declared.ts";
-import { signatureOf } from "../../../src/features/values/structs/codec/signature.ts";
+import { signatureOf } from "../../../src/features/values/structs/schema/signature.ts";
 import { array, bool, f64, i32, optional, struct, utf8 } from "../../../src/mod.ts";
 import {
   CALL_WITH_VALUE,

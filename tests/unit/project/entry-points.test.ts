@@ -108,13 +108,13 @@ test("workers refuse hosts of other versions, so the version in the code is that
 
 test("heddle/task loads no pools and no encoders", () => {
   const loaded = [...loadedBy("mod-task.ts")];
-  expect(loaded).toContain("features/values/structs/codec/schema.ts");
+  expect(loaded).toContain("features/values/structs/schema/schema.ts");
   const heavy = /^(?:host|ring|sync|lane|worker)\/|runtimes\/(?!runtime)|encoder|decoder/;
   expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
 });
 
 test("only `struct()` loads the code for structs", () => {
-  expect(loadedBy("features/values/structs/codec/schema.ts")).toContain(
+  expect(loadedBy("features/values/structs/schema/schema.ts")).toContain(
     "features/values/structs/codec/compile.ts",
   );
   const code = /structs\/codec\/(?:compile|plan|scalars|schema|struct-codec|views)/;

@@ -19,7 +19,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
     "runtimes/browser/host.ts",
     "runtimes/browser/threads.ts",
     "runtimes/host.ts",
-    "runtimes/node-api/redirect-output.ts",
+    "runtimes/node-api/process/redirect-output.ts",
   ],
   Response: ["dashboard/dashboard.ts"],
   // In functions that run when heddle is loaded.
@@ -29,7 +29,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   Blob: ["runtimes/browser/threads.ts"],
   // Cannot be replaced.
   Deno: ["runtimes/deno.ts"],
-  Bun: ["runtimes/node-api/threads.ts"],
+  Bun: ["runtimes/node-api/threads/threads.ts"],
   // Before the adapter has said where the original is.
   ReadableStream: ["builtins.ts"],
 };

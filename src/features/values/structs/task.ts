@@ -2,7 +2,7 @@
 import type { TaskFeature } from "../../../api/tasks/feature.ts";
 import type { DeclaredSignature } from "../../../api/tasks/task-types.ts";
 import * as deferred from "./host/deferred.ts";
-import { checkDeclaration } from "./codec/declaration.ts";
+import { checkDeclaration } from "./schema/declaration.ts";
 
 function signed(args: unknown, returns: unknown): DeclaredSignature {
   const signature = deferred.signatureOf(args, returns)!;

@@ -5,10 +5,13 @@ import type {
   Fields,
   OptionalField,
   Struct,
-} from "../../../../src/features/values/structs/codec/field-types.ts";
-import { codecOf, isStruct } from "../../../../src/features/values/structs/codec/shape-of.ts";
+} from "../../../../src/features/values/structs/schema/field-types.ts";
+import { codecOf, isStruct } from "../../../../src/features/values/structs/schema/shape-of.ts";
 import { located } from "../../../../src/features/values/structs/codec/mismatch.ts";
-import { Output, type StructWriter } from "../../../../src/features/values/structs/codec/output.ts";
+import {
+  Output,
+  type StructWriter,
+} from "../../../../src/features/values/structs/schema/output.ts";
 import {
   array,
   bool,
@@ -26,13 +29,13 @@ import {
   u64,
   u8,
   utf8,
-} from "../../../../src/features/values/structs/codec/schema.ts";
+} from "../../../../src/features/values/structs/schema/schema.ts";
 import { TextWindow } from "../../../../src/features/values/structs/codec/text-window.ts";
 import { BorrowExpiredError, StructError } from "../../../../src/errors.ts";
 import {
   revokeView,
   viewToObject,
-} from "../../../../src/features/values/structs/codec/record-view.ts";
+} from "../../../../src/features/values/structs/codec/views/record-view.ts";
 import { HeddleError, InvalidArgumentError, ProtocolError } from "../../../../src/errors.ts";
 import { type Memory, viewMemory } from "../../../../src/memory/views.ts";
 import { currentRuntime } from "../../../../src/runtimes/current.ts";
@@ -878,8 +881,8 @@ test.runIf(capabilities.forbidsCode)(
   "structs are refused where code generation from strings is forbidden",
   async () => {
     const source = `
-    import { struct, f64 } from "${src("features/values/structs/codec/schema.ts")}";
-    import { codecOf } from "${src("features/values/structs/codec/shape-of.ts")}";
+    import { struct, f64 } from "${src("features/values/structs/schema/schema.ts")}";
+    import { codecOf } from "${src("features/values/structs/schema/shape-of.ts")}";
     try { codecOf(struct({ x: f64 })); } catch ({ code, message }) { console.log(code, message); }
   `;
     const { output } = await runCode(source, ["--disallow-code-generation-from-strings"]);

@@ -1,7 +1,7 @@
 /** Promises among the arguments of a call, until it can be sent. */
 import { describe, expect, test } from "vitest";
-import { f64, struct } from "../../../../src/features/values/structs/codec/schema.ts";
-import { signatureOf } from "../../../../src/features/values/structs/codec/signature.ts";
+import { f64, struct } from "../../../../src/features/values/structs/schema/schema.ts";
+import { signatureOf } from "../../../../src/features/values/structs/schema/signature.ts";
 import type { Snapshot } from "../../../../src/lane/snapshot.ts";
 import {
   hasPromise,

@@ -13,13 +13,13 @@ import {
   hasPlainPrototype,
   isInheritedKey,
   ownValue,
-} from "./checks.ts";
-import type { Input } from "./input.ts";
+} from "../schema/checks.ts";
+import type { Input } from "../schema/input.ts";
 import { mismatch, within } from "./mismatch.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "../schema/output.ts";
 import { HELPERS, type Scalar, SCALARS } from "./scalars.ts";
-import { type ArrayShape, expectedOf, isScalar, type PlacedField } from "./shape.ts";
-import { PRESENCE_BITS, type ScalarShape, type StructShape } from "./shape.ts";
+import { type ArrayShape, expectedOf, isScalar, type PlacedField } from "../schema/shape.ts";
+import { PRESENCE_BITS, type ScalarShape, type StructShape } from "../schema/shape.ts";
 import { boundedLength } from "./text.ts";
 
 /** The writer and the reader of one shape. */

@@ -10,11 +10,11 @@ import type {
   OptionalField,
   Struct,
   Utf8Field,
-} from "./field-types.ts";
+} from "../schema/field-types.ts";
 import { describeValue } from "../../../../codec/support/describe.ts";
-import type { DeclaredField, Shape } from "./shape.ts";
-import { CODEC, isOptional, SHAPE, shapeOf } from "./shape-of.ts";
-import { arrayShape, structShape, textShape } from "./shape.ts";
+import type { DeclaredField, Shape } from "../schema/shape.ts";
+import { CODEC, isOptional, SHAPE, shapeOf } from "../schema/shape-of.ts";
+import { arrayShape, structShape, textShape } from "../schema/shape.ts";
 import { StructCodec } from "./struct-codec.ts";
 
 /** Maximum bytes of a fixed part, and so of any bound. */

@@ -3,7 +3,7 @@ import { WeakMap } from "../../../../builtins.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { canCompile } from "../../../../codec/support/code-generation.ts";
 import { compileArray, compileScalar, compileStruct, type Plan } from "./compile.ts";
-import { expectedOf, type Shape, type TextShape } from "./shape.ts";
+import { expectedOf, type Shape, type TextShape } from "../schema/shape.ts";
 import {
   readBoundedBytes,
   readBoundedText,

@@ -10,10 +10,10 @@ import {
   type StructShape,
   structShape,
   textShape,
-} from "./shape.ts";
+} from "../schema/shape.ts";
 import type { ScalarKind } from "./scalar-bytes.ts";
 import { SCALARS } from "./scalars.ts";
-import type { Signature } from "./signature.ts";
+import type { Signature } from "../schema/signature.ts";
 import { DeclaredStruct } from "../declared.ts";
 import { StructCodec } from "./struct-codec.ts";
 

@@ -1,5 +1,5 @@
 /** The sizes of scalars. */
-import type { NumericKind } from "./field-types.ts";
+import type { NumericKind } from "../schema/field-types.ts";
 
 export type ScalarKind = NumericKind | "bool";
 

@@ -9,15 +9,15 @@ import { align8 } from "../../../../memory/align.ts";
 import type { Memory } from "../../../../memory/views.ts";
 import type { TextAccess } from "../../../../runtimes/runtime.ts";
 import { recognizeViews } from "../../../../codec/support/struct-views.ts";
-import { corrupt, Input, Source, type Viewer } from "./input.ts";
+import { corrupt, Input, Source, type Viewer } from "../schema/input.ts";
 import { located } from "./mismatch.ts";
-import { Output, type StructWriter } from "./output.ts";
-import { isStructView, revokeView } from "./record-view.ts";
+import { Output, type StructWriter } from "../schema/output.ts";
+import { isStructView, revokeView } from "./views/record-view.ts";
 import type { Plan } from "./compile.ts";
 import { planOf } from "./plan.ts";
-import { countTailTexts, describeShape, type StructShape } from "./shape.ts";
+import { countTailTexts, describeShape, type StructShape } from "../schema/shape.ts";
 import { MIN_TEXTS, TextWindow } from "./text-window.ts";
-import { viewerOf } from "./views.ts";
+import { viewerOf } from "./views/views.ts";
 
 export class StructCodec<Value, View> {
   /** Bytes of the fixed part, a multiple of 8: the minimum size of a value. */

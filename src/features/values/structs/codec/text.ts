@@ -7,10 +7,10 @@
 import type { TextAccess } from "../../../../runtimes/runtime.ts";
 import { bytesOf } from "../../../../codec/support/intrinsics.ts";
 import { readOneByte, SHORT_STRING_UNITS } from "../../../../codec/kinds/text.ts";
-import { corrupt, type Input } from "./input.ts";
+import { corrupt, type Input } from "../schema/input.ts";
 import { lengthOfTyped, Mismatch, mismatch } from "./mismatch.ts";
-import type { Output } from "./output.ts";
-import { LENGTH_BYTES } from "./shape.ts";
+import type { Output } from "../schema/output.ts";
+import { LENGTH_BYTES } from "../schema/shape.ts";
 import { MAX_CUT_BYTES } from "./text-window.ts";
 
 type SharedBytes = Uint8Array<SharedArrayBuffer>;

@@ -2,11 +2,11 @@
  * The part of the adapters that reads and writes values: strings and bytes in shared memory, and kinds of
  * objects. These are Node's implementations; Deno and Bun replace some.
  */
-import { Set, TextDecoder, TextEncoder } from "../../builtins.ts";
+import { Set, TextDecoder, TextEncoder } from "../../../builtins.ts";
 import { inspectFrom } from "./array-keys.ts";
-import { Buffer, types } from "./builtins.ts";
-import { process } from "./process.ts";
-import { writeUnits } from "../text-units.ts";
+import { Buffer, types } from "../builtins.ts";
+import { process } from "../process/process.ts";
+import { writeUnits } from "../../text-units.ts";
 import {
   type ByteAccess,
   LATIN1,
@@ -14,7 +14,7 @@ import {
   type ObjectKinds,
   type SharedBytes,
   type TextAccess,
-} from "../runtime.ts";
+} from "../../runtime.ts";
 
 /** Node's native string methods, which take any Uint8Array as `this`. */
 export interface NativeText {

@@ -29,8 +29,8 @@
  * and the reader's allocations are bounded by the length of the record.
  */
 import { JSON, Map } from "../../../../builtins.ts";
-import { SCALAR_BYTES, type ScalarKind } from "./scalar-bytes.ts";
-import { SCALARS } from "./scalars.ts";
+import { SCALAR_BYTES, type ScalarKind } from "../codec/scalar-bytes.ts";
+import { SCALARS } from "../codec/scalars.ts";
 
 /** Bytes of a slot, which refers from the fixed part to data in the tail. */
 const SLOT_BYTES = 8;

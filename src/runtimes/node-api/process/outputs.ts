@@ -1,7 +1,7 @@
 /** The standard streams of the process, of which programs replace the `write` to get what is printed. */
 import { process } from "./process.ts";
-import { isBun, isDeno } from "./threads.ts";
-import type { OutputName } from "../worker-handle.ts";
+import { isBun, isDeno } from "../threads/threads.ts";
+import type { OutputName } from "../../worker-handle.ts";
 
 export const OUTPUTS: readonly OutputName[] = ["stdout", "stderr"];
 

@@ -2,10 +2,10 @@
  * Views of arrays in place: `ArrayView` and `NumericArrayView` of `field-types.ts`. Count and position
  * are checked once, when the view is created.
  */
-import type { Memory } from "../../../../memory/views.ts";
-import type { NumericKind, TypedArrays } from "./field-types.ts";
-import type { Source, Viewer } from "./input.ts";
-import type { Plan } from "./compile.ts";
+import type { Memory } from "../../../../../memory/views.ts";
+import type { NumericKind, TypedArrays } from "../../schema/field-types.ts";
+import type { Source, Viewer } from "../../schema/input.ts";
+import type { Plan } from "../compile.ts";
 
 /** Location of the elements of a view, checked to lie in the record. */
 export interface Elements {

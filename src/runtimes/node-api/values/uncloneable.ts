@@ -6,10 +6,10 @@
  * loaded is unknown. On Bun (1.4) a function that is imported by name cannot be replaced, and the module takes each thread 2.3 ms
  * to load, so marks are not seen.
  */
-import { WeakSet } from "../../builtins.ts";
-import { types } from "./builtins.ts";
-import { process } from "./process.ts";
-import type { ObjectKinds } from "../runtime.ts";
+import { WeakSet } from "../../../builtins.ts";
+import { types } from "../builtins.ts";
+import { process } from "../process/process.ts";
+import type { ObjectKinds } from "../../runtime.ts";
 
 type Mark = (value: object) => void;
 

@@ -1,6 +1,6 @@
 /** The checks of structs and arrays that generated writers and views call. */
 import { propertyStep } from "../../../../codec/support/describe.ts";
-import { lengthOfTyped, Mismatch } from "./mismatch.ts";
+import { lengthOfTyped, Mismatch } from "../codec/mismatch.ts";
 import type { ArrayShape } from "./shape.ts";
 
 /** Whether the optional field with presence bit `bit` is present. */

@@ -3,9 +3,9 @@
  * (`views.ts`) is loaded only if a task declares some.
  */
 import { ElementsView } from "./array-views.ts";
-import type { Source } from "./input.ts";
-import type { Plan } from "./compile.ts";
-import type { StructShape } from "./shape.ts";
+import type { Source } from "../../schema/input.ts";
+import type { Plan } from "../compile.ts";
+import type { StructShape } from "../../schema/shape.ts";
 
 /** Base of all views of structs. Fields may hide its methods, so the library calls the functions below. */
 export class RecordView {

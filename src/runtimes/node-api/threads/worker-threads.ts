@@ -1,9 +1,9 @@
 /** Threads of `node:worker_threads`, for Node and Deno. */
-import { JSON, URL } from "../../builtins.ts";
+import { JSON, URL } from "../../../builtins.ts";
 import type { Worker, WorkerOptions } from "node:worker_threads";
-import { process } from "./process.ts";
-import type { HostRuntime, WorkerLimits } from "../runtime.ts";
-import type { WorkerHandle } from "../worker-handle.ts";
+import { process } from "../process/process.ts";
+import type { HostRuntime, WorkerLimits } from "../../runtime.ts";
+import type { WorkerHandle } from "../../worker-handle.ts";
 import { dataOf, isDeno, threads } from "./threads.ts";
 
 /** Options of a `Worker` that set its limits. */

@@ -1,8 +1,8 @@
 /** The module `node:worker_threads`, and what a thread knows of its start. */
-import { MessageChannel } from "../../builtins.ts";
+import { MessageChannel } from "../../../builtins.ts";
 import type { MessagePort, Transferable } from "node:worker_threads";
-import { process } from "./process.ts";
-import type { PayloadPort } from "../runtime.ts";
+import { process } from "../process/process.ts";
+import type { PayloadPort } from "../../runtime.ts";
 
 type Threads = typeof import("node:worker_threads");
 

@@ -5,7 +5,7 @@
  */
 import { align8Large } from "../../../../memory/align.ts";
 import type { Encoder } from "../../../../codec/encoder.ts";
-import { Mismatch } from "./mismatch.ts";
+import { Mismatch } from "../codec/mismatch.ts";
 
 /** The caller's side of writing: memory that `room` may replace. */
 export type StructWriter = Pick<Encoder, "memory" | "room" | "access">;

@@ -1,6 +1,6 @@
 /** Signals that end a program. */
-import { Date } from "../../builtins.ts";
-import { InvalidArgumentError } from "../../errors.ts";
+import { Date } from "../../../builtins.ts";
+import { InvalidArgumentError } from "../../../errors.ts";
 import { process } from "./process.ts";
 
 /** By name, the number of each. */

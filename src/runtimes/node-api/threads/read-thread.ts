@@ -1,8 +1,8 @@
 /** What a thread of Node uses, as its host sees it. Loaded when that is asked for. */
 import type { Worker } from "node:worker_threads";
-import { Promise } from "../../builtins.ts";
-import { timers } from "./builtins.ts";
-import type { WorkerReading } from "../worker-handle.ts";
+import { Promise } from "../../../builtins.ts";
+import { timers } from "../builtins.ts";
+import type { WorkerReading } from "../../worker-handle.ts";
 
 const { setTimeout, clearTimeout } = timers;
 

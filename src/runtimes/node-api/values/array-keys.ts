@@ -7,8 +7,8 @@
  * `inspect` formats the values of these keys. This may run two getters that structured clone does not run:
  * `Symbol.toStringTag` and the name of an error.
  */
-import { process } from "./process.ts";
-import type { ObjectKinds } from "../runtime.ts";
+import { process } from "../process/process.ts";
+import type { ObjectKinds } from "../../runtime.ts";
 
 /** Every option that matters, since users may change `inspect.defaultOptions`. `compact` would read elements. */
 const INSPECT_OPTIONS = {

@@ -1,8 +1,8 @@
 /** Output of this thread that goes elsewhere. */
-import { Buffer } from "./builtins.ts";
+import { Buffer } from "../builtins.ts";
 import { process } from "./process.ts";
-import { isBun, isDeno } from "./threads.ts";
-import type { OutputName } from "../worker-handle.ts";
+import { isBun, isDeno } from "../threads/threads.ts";
+import type { OutputName } from "../../worker-handle.ts";
 
 /** Gives what is written to these streams of the process, also by `console`, to `write`. Text that has an encoding of its own arrives as bytes. */
 export function redirectOutput(

@@ -1,5 +1,5 @@
 /** How a worker hears of its host before it is known what serves it. */
-import { Error } from "../../builtins.ts";
+import { Error } from "../../../builtins.ts";
 import { isBun, isBunMain, threads } from "./threads.ts";
 
 export interface HostPort {

@@ -2,15 +2,15 @@
  * Views of structs in place: getters that read directly from the memory. One class per shape, built from
  * closures over constant offsets, which are fast without generated code.
  */
-import { type ArrayShape, isScalar, LENGTH_BYTES, scalarShape } from "./shape.ts";
-import type { Shape, StructShape, TextShape } from "./shape.ts";
+import { type ArrayShape, isScalar, LENGTH_BYTES, scalarShape } from "../../schema/shape.ts";
+import type { Shape, StructShape, TextShape } from "../../schema/shape.ts";
 import { ElementsView, NumbersView } from "./array-views.ts";
-import type { NumericKind } from "./field-types.ts";
-import type { Viewer } from "./input.ts";
-import { isPresent } from "./checks.ts";
-import { oncePerShape, planOf } from "./plan.ts";
+import type { NumericKind } from "../../schema/field-types.ts";
+import type { Viewer } from "../../schema/input.ts";
+import { isPresent } from "../../schema/checks.ts";
+import { oncePerShape, planOf } from "../plan.ts";
 import { RecordView } from "./record-view.ts";
-import { boundedLength } from "./text.ts";
+import { boundedLength } from "../text.ts";
 
 /** The viewer of a field of `shape`, created once. */
 export const viewerOf: (shape: Shape) => Viewer = oncePerShape((shape) => {

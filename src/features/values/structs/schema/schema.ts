@@ -14,8 +14,8 @@ import type {
   Struct,
   Utf8Field,
 } from "./field-types.ts";
-import * as deferred from "./deferred.ts";
-import { SCALAR_BYTES } from "./scalar-bytes.ts";
+import * as deferred from "../codec/deferred.ts";
+import { SCALAR_BYTES } from "../codec/scalar-bytes.ts";
 import { SHAPE } from "./shape-of.ts";
 
 type Scalars = { readonly [Kind in NumericKind]: NumericField<Kind> } & {

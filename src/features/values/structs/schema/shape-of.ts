@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "../../../../errors.ts";
 import { describeValue } from "../../../../codec/support/describe.ts";
 import type { Field, Fields, Infer, InferView, OptionalField, Struct } from "./field-types.ts";
 import type { Shape } from "./shape.ts";
-import type { StructCodec } from "./struct-codec.ts";
+import type { StructCodec } from "../codec/struct-codec.ts";
 
 /** From the symbol registry, so that schemas of another copy of this library are recognized too. */
 export const SHAPE: unique symbol = Symbol.for("heddle.shape");

@@ -6,7 +6,7 @@ import { align8Large } from "../../../../memory/align.ts";
 import { type Memory, viewMemory } from "../../../../memory/views.ts";
 import type { TextAccess } from "../../../../runtimes/runtime.ts";
 import { BorrowExpiredError, ProtocolError } from "../../../../errors.ts";
-import type { TextWindow } from "./text-window.ts";
+import type { TextWindow } from "../codec/text-window.ts";
 
 export class Input {
   memory: Memory;
