@@ -13,7 +13,7 @@
  *
  * @module
  */
-export { borrow, type Borrowed } from "./features/values/rare/borrow.ts";
+export { borrow, type Borrowed } from "./features/values/rare/kinds/borrow.ts";
 export type {
   ArrayField,
   ArrayView,
@@ -54,7 +54,7 @@ export {
   view,
   type ViewArgument,
 } from "./features/values/structs/schema/declaration.ts";
-export { Envelope, transfer } from "./features/values/rare/wrappers.ts";
+export { Envelope, transfer } from "./features/values/rare/kinds/wrappers.ts";
 export { onTeardown } from "./api/tasks/teardown.ts";
 export {
   type CurrentPool,

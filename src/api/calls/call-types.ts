@@ -1,5 +1,5 @@
 /** The types of `pool.call` and `pool.broadcast`, derived from those of the tasks. Types only. */
-import type { Borrowed } from "../../features/values/rare/borrow.ts";
+import type { Borrowed } from "../../features/values/rare/kinds/borrow.ts";
 import type { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import type { HANDLE } from "../../realm/handles.ts";
 import type { AnyRemote } from "../../features/calls/objects/object-types.ts";

@@ -2,7 +2,7 @@
 import { Promise } from "../../builtins.ts";
 import { type CallSettings, PLAIN } from "../../host/calls/call-settings.ts";
 import { takeSource } from "../../features/calls/streams/host/split-streams.ts";
-import { endSource, endStreams } from "../../features/calls/streams/open-source.ts";
+import { endSource, endStreams } from "../../features/calls/streams/sources/open-source.ts";
 import type { AnyIterator } from "../../features/calls/streams/stream-producer.ts";
 import { isStreamable } from "../../protocol/is-streamable.ts";
 import { DataCloneError } from "../../errors.ts";

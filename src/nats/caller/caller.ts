@@ -15,9 +15,9 @@ import {
   WorkerLostError,
 } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
-import { endSource, endStreams } from "../../features/calls/streams/open-source.ts";
+import { endSource, endStreams } from "../../features/calls/streams/sources/open-source.ts";
 import type { AnyIterator } from "../../features/calls/streams/stream-producer.ts";
-import type { CallSources } from "../../features/calls/streams/call-sources.ts";
+import type { CallSources } from "../../features/calls/streams/sources/call-sources.ts";
 import {
   ACCEPTED,
   ALIVE,

@@ -5,7 +5,7 @@ import { checkKeys, checkMs, invalid, isRecord, ownOf, show } from "../../option
 import type { Calls } from "../../api/calls/call-types.ts";
 import { InvalidArgumentError, ProtocolError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { endStreams } from "../../features/calls/streams/open-source.ts";
+import { endStreams } from "../../features/calls/streams/sources/open-source.ts";
 import { refuseStream } from "../caller/call-message.ts";
 import { FAILURE, headerOf, RESULT } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";

@@ -1,7 +1,7 @@
 /** The arguments of one call that are streams of its caller. */
 import { Map } from "../../builtins.ts";
 import { ProtocolError, StreamClosedError, type WorkerLoss } from "../../errors.ts";
-import { createArgumentReader } from "../../features/calls/streams/argument-reader.ts";
+import { createArgumentReader } from "../../features/calls/streams/sources/argument-reader.ts";
 import type { StreamConsumer } from "../../features/calls/streams/stream-consumer.ts";
 import { type Header, OF_RETURN, STREAM_END, STREAM_FAILURE } from "../wire/frames.ts";
 import type { MessageCodec } from "../wire/message-codec.ts";

@@ -7,7 +7,7 @@ import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ResultStream } from "../../features/calls/streams/host/result-stream.ts";
 import { ProtocolError, type WorkerLoss, WorkerLostError } from "../../errors.ts";
 import type { Runtime, Timer } from "../../runtimes/runtime.ts";
-import { isReadableStream } from "../../features/calls/streams/readable.ts";
+import { isReadableStream } from "../../features/calls/streams/sources/readable.ts";
 import { type AnyIterator, iteratorOf } from "../../features/calls/streams/stream-producer.ts";
 import {
   bareMessage,

@@ -11,7 +11,7 @@ import { SharedBuffers } from "../../codec/support/shared-buffers.ts";
 import { PENDING } from "../../codec/tags.ts";
 import { DataCloneError, HeddleError, ProtocolError } from "../../errors.ts";
 import { hostFeatures } from "../../features/host.ts";
-import { createResizable } from "../../features/values/rare/other-bytes.ts";
+import { createResizable } from "../../features/values/rare/kinds/other-bytes.ts";
 import { align8Large } from "../../memory/align.ts";
 import { type Memory, viewMemory } from "../../memory/views.ts";
 import type { CodecAccess } from "../../runtimes/runtime.ts";

@@ -1,6 +1,9 @@
 /** The side of a stream that has its items: sends them in numbered batches, as far ahead of the reader as its credit allows. */
 import type { Runtime } from "../../runtimes/runtime.ts";
-import { CallSources, type CallSourcesOptions } from "../../features/calls/streams/call-sources.ts";
+import {
+  CallSources,
+  type CallSourcesOptions,
+} from "../../features/calls/streams/sources/call-sources.ts";
 import { HIGH_WATER_MARK } from "../../features/calls/streams/limits.ts";
 import {
   type AnyIterator,

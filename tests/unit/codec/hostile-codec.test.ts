@@ -1,6 +1,6 @@
 /** What a hostile review of the codec broke once. Each is a bug that was there. */
 import { describe, expect, test } from "vitest";
-import { Envelope, transfer } from "../../../src/features/values/rare/wrappers.ts";
+import { Envelope, transfer } from "../../../src/features/values/rare/kinds/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError } from "../../../src/errors.ts";
 import { receive, roundTrip, send, sendCall, sendHeldCall } from "../../support/codec.ts";
 import { createEndpoints } from "../../support/endpoints.ts";

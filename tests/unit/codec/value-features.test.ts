@@ -5,7 +5,7 @@ import { useValues } from "../../../src/codec/feature.ts";
 import { rareValues } from "../../../src/features/values/rare/rare-values.ts";
 import { readersLater } from "../../../src/features/values/rare/rare-tags.ts";
 import { valueReaders } from "../../../src/features/values/rare/rare-values.ts";
-import { Envelope } from "../../../src/features/values/rare/wrappers.ts";
+import { Envelope } from "../../../src/features/values/rare/kinds/wrappers.ts";
 import {
   markCallback,
   writeCallback,
@@ -13,7 +13,7 @@ import {
 import {
   StreamArgument,
   writeStreamArgument,
-} from "../../../src/features/calls/streams/stream-argument.ts";
+} from "../../../src/features/calls/streams/sources/stream-argument.ts";
 import { DataCloneError, ProtocolError } from "../../../src/errors.ts";
 import { STREAM, VALUE_HEADER_BYTES } from "../../../src/codec/tags.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";

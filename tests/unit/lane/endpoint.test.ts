@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { transfer } from "../../../src/features/values/rare/wrappers.ts";
+import { transfer } from "../../../src/features/values/rare/kinds/wrappers.ts";
 import { DataCloneError, PayloadTooLargeError, ProtocolError } from "../../../src/errors.ts";
 import { CALL_WITH_NUMBER } from "../../../src/lane/frame.ts";
 import { detached, type Snapshot } from "../../../src/lane/snapshot.ts";

@@ -19,7 +19,7 @@ import { MessageCodec } from "../../../src/nats/wire/message-codec.ts";
 import { StreamReceiver } from "../../../src/nats/wire/stream-receiver.ts";
 import { createSenders, StreamSender } from "../../../src/nats/wire/stream-sender.ts";
 import { currentRuntime } from "../../../src/runtimes/current.ts";
-import { openSource } from "../../../src/features/calls/streams/open-source.ts";
+import { openSource } from "../../../src/features/calls/streams/sources/open-source.ts";
 import { StreamConsumer } from "../../../src/features/calls/streams/stream-consumer.ts";
 import { createRandom, seedOfRun, upTo } from "../../support/random.ts";
 

@@ -77,7 +77,7 @@ const BELOW_NATS: readonly RegExp[] = [
   /^api\/options\/(?:call-options|module-url|options|pool-options)\.ts$/,
   /^api\/(?:calls\/(?:call-proxy|call-types)|tasks\/task-types)\.ts$/,
   /^api\/pool\/(?:feature|pool|pool-types)\.ts$/,
-  /^features\/(?:create-pool|host|values\/rare\/other-bytes|calls\/limits\/host\/any-signal|watching\/observe\/host\/pool-statistics)\.ts$/,
+  /^features\/(?:create-pool|host|values\/rare\/kinds\/other-bytes|calls\/limits\/host\/any-signal|watching\/observe\/host\/pool-statistics)\.ts$/,
   /^host\/(?:calls\/call-settings|dispatch\/pending-arguments)\.ts$/,
   /^protocol\/(?:abort-reason|is-streamable)\.ts$/,
   /^runtimes\/(?:bun\/bundles|current|node-api\/services|runtime)\.ts$/,

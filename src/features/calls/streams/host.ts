@@ -6,7 +6,7 @@ import type { PoolParts } from "../../../api/pool/parts.ts";
 import * as deferred from "./host/deferred.ts";
 import type { ArgumentMessage } from "./messages.ts";
 import { streamOptions } from "./task.ts";
-import { writeStreamArgument } from "./stream-argument.ts";
+import { writeStreamArgument } from "./sources/stream-argument.ts";
 import type { PendingCall } from "../../../host/calls/in-flight.ts";
 import type { Lane } from "../../../host/lanes/lane.ts";
 import { DataCloneError } from "../../../errors.ts";

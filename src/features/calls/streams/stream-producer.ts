@@ -8,7 +8,7 @@ import { HANDLE } from "../../../realm/handles.ts";
 import { Promise, TypeError } from "../../../builtins.ts";
 import { isThenable } from "../../../protocol/is-thenable.ts";
 import { BATCH_BYTES, BATCH_ITEMS, MAX_UNREAD_BYTES, SLICE_MS } from "./limits.ts";
-import { isReadableStream, iterateReadable } from "./readable.ts";
+import { isReadableStream, iterateReadable } from "./sources/readable.ts";
 
 /** An iterator of either kind. */
 export interface AnyIterator {

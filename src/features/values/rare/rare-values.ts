@@ -2,11 +2,11 @@
 import type { ValueFeature } from "../../../codec/feature.ts";
 import { readBorrowed } from "./wrapped/borrowed.ts";
 import { readHandle } from "./handles.ts";
-import { readBoxed, readRegExp, readSymbol, writeRare } from "./other-objects.ts";
+import { readBoxed, readRegExp, readSymbol, writeRare } from "./kinds/other-objects.ts";
 import { readEnvelope } from "./wrapped/wrapped-values.ts";
 import { pathTo } from "./path.ts";
-import { readResizable } from "./other-bytes.ts";
-import { readSparse } from "./sparse.ts";
+import { readResizable } from "./kinds/other-bytes.ts";
+import { readSparse } from "./kinds/sparse.ts";
 import {
   BORROWED,
   BOXED,

@@ -6,7 +6,7 @@ import {
   endSource,
   endStreams,
   openSource,
-} from "../../../../src/features/calls/streams/open-source.ts";
+} from "../../../../src/features/calls/streams/sources/open-source.ts";
 
 describe("openSource", () => {
   test("an error of opening is that of the first item", () => {

@@ -16,7 +16,7 @@ import { inCallerContext } from "../../../../api/calls/in-caller-context.ts";
 import type { HostRuntime } from "../../../../runtimes/runtime.ts";
 import { atCaller } from "../../../../realm/caller-stack.ts";
 import { StreamConsumer } from "../../streams/stream-consumer.ts";
-import { openIterator } from "../../streams/open-source.ts";
+import { openIterator } from "../../streams/sources/open-source.ts";
 import { isStreamable } from "../../../../protocol/is-streamable.ts";
 import { type ItemSource, MapRun, type MapRunOptions, type RunFollower } from "./map-run.ts";
 import { type Mappable, mappableOf } from "./mappable.ts";

@@ -9,7 +9,7 @@ import type { Lane } from "../../../../host/lanes/lane.ts";
 import { SnapshotEncoder } from "../../../../lane/snapshot.ts";
 import { packReason } from "../../../../protocol/abort-reason.ts";
 import type { PackedReason } from "../../../../protocol/start-data.ts";
-import { CallSources } from "../call-sources.ts";
+import { CallSources } from "../sources/call-sources.ts";
 import { ItemBatch } from "../item-batch.ts";
 import { HIGH_WATER_MARK } from "../limits.ts";
 import type { ArgumentMessage, StreamId } from "../messages.ts";

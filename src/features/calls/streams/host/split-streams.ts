@@ -1,9 +1,9 @@
 /** Takes the streams out of the arguments of a call: they travel on their own. */
 import { DataCloneError } from "../../../../errors.ts";
-import { StreamArgument } from "../stream-argument.ts";
-import { endSource, endStreams, openSource } from "../open-source.ts";
+import { StreamArgument } from "../sources/stream-argument.ts";
+import { endSource, endStreams, openSource } from "../sources/open-source.ts";
 import type { OtherArguments } from "../../../../host/calls/feature.ts";
-import { isReadableStream } from "../readable.ts";
+import { isReadableStream } from "../sources/readable.ts";
 import type { AnyIterator } from "../stream-producer.ts";
 import { isStreamable } from "../../../../protocol/is-streamable.ts";
 

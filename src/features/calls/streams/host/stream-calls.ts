@@ -14,7 +14,7 @@ import {
   TASK_WORD,
 } from "../../../../lane/frame.ts";
 import { createCancellation } from "../../limits/host/cancellation.ts";
-import { toReadableStream } from "../readable.ts";
+import { toReadableStream } from "../sources/readable.ts";
 import type { ConsumerOptions, StreamConsumer } from "../stream-consumer.ts";
 import type { ResultStream } from "./result-stream.ts";
 import { createResultStream } from "./stream-ends.ts";

@@ -7,7 +7,7 @@ import { unpackReason } from "../../../../protocol/abort-reason.ts";
 import { keyOf } from "../../../../protocol/call-key.ts";
 import type { PackedItems, StreamMessage } from "../messages.ts";
 import { viewMemory } from "../../../../memory/views.ts";
-import { createArgumentReader } from "../argument-reader.ts";
+import { createArgumentReader } from "../sources/argument-reader.ts";
 import type { StreamConsumer } from "../stream-consumer.ts";
 import type { HeldArgument } from "../../../../worker/task.ts";
 import type { WorkerCore } from "../../../../worker/worker-core.ts";

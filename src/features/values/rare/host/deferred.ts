@@ -1,4 +1,4 @@
 /** What is read for the first value of a thread that ordinary payloads do not have. */
-export { writeRare } from "../other-objects.ts";
+export { writeRare } from "../kinds/other-objects.ts";
 export { pathTo } from "../path.ts";
 export { valueReaders } from "../rare-values.ts";

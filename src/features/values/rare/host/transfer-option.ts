@@ -1,5 +1,5 @@
 /** The option `transfer` of calls: objects in their arguments that move. */
-import { movedObjects, transfer } from "../wrappers.ts";
+import { movedObjects, transfer } from "../kinds/wrappers.ts";
 import { describeValue } from "../../../../codec/support/describe.ts";
 import { InvalidArgumentError } from "../../../../errors.ts";
 import { invalid } from "../../../../option-checks.ts";

@@ -5,7 +5,7 @@ import type { Decoder, Revocable } from "../../../../codec/decoder.ts";
 import type { Encoder } from "../../../../codec/encoder.ts";
 import { isThere } from "../../../../codec/support/intrinsics.ts";
 import { BORROWED, VALUE_HEADER_BYTES } from "../../../../codec/tags.ts";
-import type { Borrowed, BorrowedRange } from "../borrow.ts";
+import type { Borrowed, BorrowedRange } from "../kinds/borrow.ts";
 
 const HEADER_BYTES: number = VALUE_HEADER_BYTES + 8;
 /** Bytes per chunk of `forEachChunk`: a chunk stays in the first-level cache between copy and use. */

@@ -3,9 +3,9 @@ import type { Brand } from "../../../../codec/support/brands.ts";
 import type { Decoder } from "../../../../codec/decoder.ts";
 import type { Encoder } from "../../../../codec/encoder.ts";
 import { ENVELOPE, VALUE_HEADER_BYTES } from "../../../../codec/tags.ts";
-import { BorrowedRange } from "../borrow.ts";
+import { BorrowedRange } from "../kinds/borrow.ts";
 import { Transfer } from "../transfer.ts";
-import { Envelope } from "../wrappers.ts";
+import { Envelope } from "../kinds/wrappers.ts";
 import { writeBorrowed } from "./borrowed.ts";
 
 /** Prototypes of wrappers. Brands identify wrappers, since other objects may have these prototypes. */

@@ -1,12 +1,12 @@
 /** Calls that the host runs itself, one turn of the event loop after the other. */
 import { describe, expect, test } from "vitest";
-import { borrow, type Borrowed } from "../../../../../src/features/values/rare/borrow.ts";
+import { borrow, type Borrowed } from "../../../../../src/features/values/rare/kinds/borrow.ts";
 import { f64, struct } from "../../../../../src/features/values/structs/schema/schema.ts";
 import {
   type Signature,
   signatureOf,
 } from "../../../../../src/features/values/structs/schema/signature.ts";
-import { transfer } from "../../../../../src/features/values/rare/wrappers.ts";
+import { transfer } from "../../../../../src/features/values/rare/kinds/wrappers.ts";
 import type { QueuedCall } from "../../../../../src/host/calls/queued-call.ts";
 import {
   InFlight,

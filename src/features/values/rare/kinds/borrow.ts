@@ -6,9 +6,9 @@
  * until the task first returns or awaits, and throws afterwards. For an async function the accessor reads
  * a copy and never expires.
  */
-import { InvalidArgumentError } from "../../../errors.ts";
-import { brandOf, setBrand } from "../../../codec/support/brands.ts";
-import { isThere, typedArrayName } from "../../../codec/support/intrinsics.ts";
+import { InvalidArgumentError } from "../../../../errors.ts";
+import { brandOf, setBrand } from "../../../../codec/support/brands.ts";
+import { isThere, typedArrayName } from "../../../../codec/support/intrinsics.ts";
 
 /**
  * Bytes that a task reads in place. Offsets are in bytes. Multi-byte numbers are little-endian unless

@@ -3,9 +3,9 @@
  * does not belong to the language, or of another class that the runtime recognizes (KeyObject, Histogram).
  * Only the runtime knows how structured clone treats them.
  */
-import { Set, WeakMap } from "../../../builtins.ts";
-import type { ObjectKinds } from "../../../runtimes/runtime.ts";
-import { inherits } from "../../../codec/support/prototypes.ts";
+import { Set, WeakMap } from "../../../../builtins.ts";
+import type { ObjectKinds } from "../../../../runtimes/runtime.ts";
+import { inherits } from "../../../../codec/support/prototypes.ts";
 
 const LANGUAGE: readonly string[] =
   ("Object Function Array Number String Boolean Symbol BigInt Date RegExp Map Set Error EvalError " +

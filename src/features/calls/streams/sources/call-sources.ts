@@ -1,7 +1,7 @@
 /** The streams among the arguments of one call, on the side of its caller. What sends their items is the transport's. */
-import type { Runtime } from "../../../runtimes/runtime.ts";
+import type { Runtime } from "../../../../runtimes/runtime.ts";
 import { endSource } from "./open-source.ts";
-import type { AnyIterator } from "./stream-producer.ts";
+import type { AnyIterator } from "../stream-producer.ts";
 
 export interface CallSourcesOptions<Sender> {
   readonly runtime: Pick<Runtime, "microtask" | "bindContext">;

@@ -5,22 +5,30 @@
  * If no language slot distinguishes them (such as Blob and EventTarget), the runtime's own `structuredClone` decides. It is
  * called for platform objects, and for objects without enumerable properties, for which it runs no user code.
  */
-import { AbortSignal, Date, Error, Map, RegExp, Set, structuredClone } from "../../../builtins.ts";
-import { brandOf } from "../../../codec/support/brands.ts";
-import { getterOf } from "../../../codec/support/intrinsics.ts";
+import {
+  AbortSignal,
+  Date,
+  Error,
+  Map,
+  RegExp,
+  Set,
+  structuredClone,
+} from "../../../../builtins.ts";
+import { brandOf } from "../../../../codec/support/brands.ts";
+import { getterOf } from "../../../../codec/support/intrinsics.ts";
 import { isPlatformObject } from "./platform.ts";
-import { inherits } from "../../../codec/support/prototypes.ts";
-import { isStructView } from "../../../codec/support/struct-views.ts";
-import type { Decoder } from "../../../codec/decoder.ts";
-import { BOXED, KEYED, REGEXP, SYMBOL, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
-import type { Encoder } from "../../../codec/encoder.ts";
-import { isBorrowed } from "./wrapped/borrowed.ts";
+import { inherits } from "../../../../codec/support/prototypes.ts";
+import { isStructView } from "../../../../codec/support/struct-views.ts";
+import type { Decoder } from "../../../../codec/decoder.ts";
+import { BOXED, KEYED, REGEXP, SYMBOL, VALUE_HEADER_BYTES } from "../../../../codec/tags.ts";
+import type { Encoder } from "../../../../codec/encoder.ts";
+import { isBorrowed } from "../wrapped/borrowed.ts";
 import { writeOtherView, writeResizable } from "./other-bytes.ts";
 import { writeSparse } from "./sparse.ts";
-import { isDOMExceptionPrototype, writeError } from "../../../codec/kinds/errors.ts";
-import { writeHandle } from "./handles.ts";
-import { writeText } from "../../../codec/kinds/text.ts";
-import { WRAPPERS, writeWrapper } from "./wrapped/wrapped-values.ts";
+import { isDOMExceptionPrototype, writeError } from "../../../../codec/kinds/errors.ts";
+import { writeHandle } from "../handles.ts";
+import { writeText } from "../../../../codec/kinds/text.ts";
+import { WRAPPERS, writeWrapper } from "../wrapped/wrapped-values.ts";
 
 const { getOwnPropertyDescriptor, keys: keysOf } = Object;
 const ObjectPrototype = Object.prototype;

@@ -1,8 +1,8 @@
 /** Arrays with holes, or with properties besides the elements: as a list of entries. */
-import type { Decoder } from "../../../codec/decoder.ts";
-import type { Encoder } from "../../../codec/encoder.ts";
-import { setOwn } from "../../../codec/support/own-property.ts";
-import { SPARSE, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
+import type { Decoder } from "../../../../codec/decoder.ts";
+import type { Encoder } from "../../../../codec/encoder.ts";
+import { setOwn } from "../../../../codec/support/own-property.ts";
+import { SPARSE, VALUE_HEADER_BYTES } from "../../../../codec/tags.ts";
 
 /** For longer arrays with many holes the reader sets the length last, so that holes take no memory. */
 const MANY_HOLES = 1 << 12;

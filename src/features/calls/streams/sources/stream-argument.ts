@@ -1,6 +1,6 @@
-import { STREAM } from "../../../codec/tags.ts";
-import type { Encoder } from "../../../codec/encoder.ts";
-import { brandOf, setBrand } from "../../../codec/support/brands.ts";
+import { STREAM } from "../../../../codec/tags.ts";
+import type { Encoder } from "../../../../codec/encoder.ts";
+import { brandOf, setBrand } from "../../../../codec/support/brands.ts";
 
 /** Takes the place of an argument whose items are sent as they come. */
 export class StreamArgument {

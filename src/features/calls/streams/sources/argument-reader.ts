@@ -1,6 +1,6 @@
 /** A stream among the arguments of a call, as its task reads it. What carries its items is the transport's. */
 import { toReadableStream } from "./readable.ts";
-import { StreamConsumer } from "./stream-consumer.ts";
+import { StreamConsumer } from "../stream-consumer.ts";
 
 /** What the reader asks of the side that has the items. */
 export interface ArgumentRequests {

@@ -1,9 +1,9 @@
 /** Resizable buffers, views of these and of growable shared memory, and DataViews. */
-import { structuredClone } from "../../../builtins.ts";
-import { align8Large } from "../../../memory/align.ts";
-import type { Decoder } from "../../../codec/decoder.ts";
-import type { Encoder } from "../../../codec/encoder.ts";
-import { DATA_VIEW, elementBytes, GONE, kindOf, writePart } from "../../../codec/kinds/bytes.ts";
+import { structuredClone } from "../../../../builtins.ts";
+import { align8Large } from "../../../../memory/align.ts";
+import type { Decoder } from "../../../../codec/decoder.ts";
+import type { Encoder } from "../../../../codec/encoder.ts";
+import { DATA_VIEW, elementBytes, GONE, kindOf, writePart } from "../../../../codec/kinds/bytes.ts";
 import {
   bufferIsResizable,
   bufferLength,
@@ -14,8 +14,8 @@ import {
   typedArrayLength,
   typedArrayName,
   typedArrayOffset,
-} from "../../../codec/support/intrinsics.ts";
-import { RESIZABLE, TRACKING, VALUE_HEADER_BYTES } from "../../../codec/tags.ts";
+} from "../../../../codec/support/intrinsics.ts";
+import { RESIZABLE, TRACKING, VALUE_HEADER_BYTES } from "../../../../codec/tags.ts";
 
 const dataViewBuffer = getterOf<ArrayBufferLike>(DataView.prototype, "buffer");
 const dataViewOffset = getterOf<number>(DataView.prototype, "byteOffset");

@@ -3,12 +3,12 @@
  * first item is wanted: an emitter loses what it emits before somebody listens, and an "error" event without a listener ends
  * the process.
  */
-import { Promise, WeakSet } from "../../../builtins.ts";
-import { InvalidArgumentError } from "../../../errors.ts";
+import { Promise, WeakSet } from "../../../../builtins.ts";
+import { InvalidArgumentError } from "../../../../errors.ts";
 import { isReadableStream } from "./readable.ts";
-import { isThenable } from "../../../protocol/is-thenable.ts";
-import { type AnyIterator, iteratorOf } from "./stream-producer.ts";
-import { isStreamable } from "../../../protocol/is-streamable.ts";
+import { isThenable } from "../../../../protocol/is-thenable.ts";
+import { type AnyIterator, iteratorOf } from "../stream-producer.ts";
+import { isStreamable } from "../../../../protocol/is-streamable.ts";
 
 /** An emitter whose items can be iterated: a stream of Node, or a readline interface. */
 interface Emitter {

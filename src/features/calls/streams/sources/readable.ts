@@ -1,5 +1,5 @@
 /** ReadableStream conversion. */
-import { lazy } from "../../../builtins.ts";
+import { lazy } from "../../../../builtins.ts";
 
 /** What a ReadableStream is made of. */
 interface Source {

@@ -1,10 +1,10 @@
 /**
  * Wrappers that determine how a value is sent: `transfer`, `borrow`, and `Envelope`, which is itself a value.
  */
-import { JSON, Set } from "../../../builtins.ts";
-import { InvalidArgumentError } from "../../../errors.ts";
-import { brandOf, setBrand } from "../../../codec/support/brands.ts";
-import { Transfer } from "./transfer.ts";
+import { JSON, Set } from "../../../../builtins.ts";
+import { InvalidArgumentError } from "../../../../errors.ts";
+import { brandOf, setBrand } from "../../../../codec/support/brands.ts";
+import { Transfer } from "../transfer.ts";
 
 /**
  * A header and a payload that are sent together: plain data that describes the payload, and the payload
