@@ -107,6 +107,15 @@ describe("the process", () => {
     });
   });
 
+  // Deno and Bun tell nobody that they make a thread.
+  test.runIf(capabilities.requireHooks)(
+    "gives streams to code that watches its start",
+    async () => {
+      const { code, output } = await runScript("watched-start.ts");
+      expect({ code, output }).toEqual({ code: 0, output: "a thread\n42 true number\n" });
+    },
+  );
+
   test.runIf(capabilities.requireHooks)(
     "prints what a thread writes before heddle is there",
     async () => {

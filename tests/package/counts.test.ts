@@ -32,10 +32,10 @@ interface Counts {
   readonly workerBytes: number;
 }
 
-const BYTES = { hostBytes: 242_700, workerBytes: 120_900 };
+const BYTES = { hostBytes: 242_800, workerBytes: 120_900 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 201_900, workerBytes: 116_300 };
+const CORE_BYTES = { hostBytes: 202_000, workerBytes: 116_300 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
   // Of a worker 2 or 3 run only if it waits for its host once more.
   number: { host: 322, second: 344, shutdown: 38, worker: 163, ...BYTES },

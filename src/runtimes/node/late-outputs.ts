@@ -1,39 +1,48 @@
 /**
  * Threads whose output goes to streams of the process that do not exist yet. `new Worker` pipes it to `process.stdout` and
- * `stderr`, and thereby makes them, for 2 to 4 ms; but a worker of heddle writes to the descriptors itself, so that hardly ever
- * anything comes through this pipe: what a module prints that `--import` loads before heddle. It ends in a stream that looks for the
- * real one when something arrives.
+ * `stderr`, and thereby makes them, for 2 to 4 ms. But a worker of heddle writes to the descriptors itself, so that hardly ever
+ * anything comes through this pipe: what a module prints that `--import` loads before heddle. Node therefore gets a pipe that ends
+ * in a stub, which makes the stream when something arrives.
  */
+import { Error } from "../../builtins.ts";
+import type { Worker } from "node:worker_threads";
 import { mayExist, OUTPUTS } from "../node-api/process/outputs.ts";
 import { process } from "../node-api/process/process.ts";
 import { threads } from "../node-api/threads/threads.ts";
 
-type Constructor = Parameters<typeof Reflect.construct>[0];
+/** The constructor and its pipes: the only readers that may get a stub. */
+const BY_NODE = /^.*\n.*\n.*\(node:internal\/(?:worker|streams\/readable):/;
 
-/** As `Reflect.construct`; meanwhile the streams of the process that do not exist are such ends. */
-export function constructThread(target: Constructor, args: readonly unknown[]): unknown {
+/** Makes a thread. The end of its output is a stub for each stream that does not exist. */
+export function constructThread(
+  constructor: typeof Worker,
+  url: URL,
+  options: object,
+): Worker {
   const originals: PropertyDescriptorMap = {};
-  // Those of a thread are there from the start.
-  if (threads().isMainThread) {
-    const { EventEmitter } = process.getBuiltinModule("node:events");
-    for (const name of OUTPUTS) {
-      if (mayExist(name)) continue;
-      originals[name] = Object.getOwnPropertyDescriptor(process, name)!;
-      // What a pipe needs of its end.
-      const end = Object.assign(new EventEmitter(), {
-        write: (chunk: Uint8Array): boolean => {
-          const stream = process[name];
-          const mayGoOn = stream.write(chunk);
-          if (!mayGoOn) stream.once("drain", () => end.emit("drain"));
-          return mayGoOn;
-        },
-      });
-      // False if the program has frozen `process`.
-      Reflect.defineProperty(process, name, { configurable: true, enumerable: true, value: end });
-    }
-  }
   try {
-    return Reflect.construct(target, args);
+    // Those of a thread exist from its start.
+    if (threads().isMainThread) {
+      for (const name of OUTPUTS) {
+        if (mayExist(name)) continue;
+        const original = Object.getOwnPropertyDescriptor(process, name)!;
+        const { EventEmitter } = process.getBuiltinModule("node:events");
+        // What a pipe needs of its end. It never waits: what comes is not much.
+        const stub = Object.assign(new EventEmitter(), {
+          write: (chunk: Uint8Array): boolean => {
+            process[name].write(chunk);
+            return true;
+          },
+        });
+        originals[name] = original;
+        // Code of the program may run meanwhile (`diagnostics_channel`, a subclass): it gets the stream itself.
+        const get = (): unknown =>
+          BY_NODE.test(String(new Error().stack)) ? stub : original.get!.call(process);
+        // False if the program has frozen `process`.
+        Reflect.defineProperty(process, name, { configurable: true, enumerable: true, get });
+      }
+    }
+    return Reflect.construct(constructor, [url, options]) as Worker;
   } finally {
     for (const name in originals) Reflect.defineProperty(process, name, originals[name]!);
   }

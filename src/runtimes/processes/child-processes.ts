@@ -6,7 +6,7 @@ import { JSON, TextDecoder } from "../../builtins.ts";
 import type { Socket } from "node:net";
 import type { ChildProcess as NodeChild, SpawnOptions } from "node:child_process";
 import { Buffer, timers } from "../node-api/builtins.ts";
-import { replacedOutputs } from "../node-api/process/outputs.ts";
+import { OUTPUTS, replacedOutputs } from "../node-api/process/outputs.ts";
 import { process } from "../node-api/process/process.ts";
 import { isBun, isDeno } from "../node-api/threads/threads.ts";
 import type { ThreadOptions, WorkerEntry } from "../runtime.ts";
@@ -170,7 +170,8 @@ export function spawnProcess(
   const isFile = url.protocol === "file:";
   const module = isFile ? fileURLToPath(url.href) : isDeno ? url.href : importing(url);
   // A stream of this process that the program has replaced gets what children write as well.
-  const captured = replacedOutputs();
+  // Bun's children would end before a slow reader has taken what they wrote to a stream of this process.
+  const captured = isBun ? OUTPUTS : replacedOutputs();
   const isPiped = onOutput !== undefined || captured.includes("stdout");
   const { file, isMemory = false } = createSharedFile(words) ?? {};
   const files = file === undefined ? [] : [file.descriptor];

@@ -16,11 +16,18 @@ type LimitsOf = (
   modules: readonly string[],
 ) => LimitOptions;
 
-/** `hasEnded`: as `WorkerHandle.hasEnded`. `construct`: makes the thread. */
+/** Node's flag for code from the command line or stdin. Workers inherit it and then cannot start from a file. */
+const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("--input-type"));
+
+/** `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types. */
+const construct = (constructor: typeof Worker, url: URL, options: object): Worker =>
+  Reflect.construct(constructor, [url, options]) as Worker;
+
+/** `hasEnded`: as `WorkerHandle.hasEnded`. `make`: makes a thread. */
 export function spawnThread(
   limitsOf?: LimitsOf,
   hasEnded?: (worker: Worker) => boolean,
-  construct: (target: typeof Worker, args: readonly unknown[]) => unknown = Reflect.construct,
+  make: typeof construct = construct,
 ): HostRuntime["spawnWorker"] {
   return ({ url, library, mark }, name, limits, modules, thread) => {
     const options = {
@@ -30,8 +37,14 @@ export function spawnThread(
       ...thread,
       ...limitsOf?.(limits, library, modules),
     };
-    // `new Worker` makes Next's bundler add every file of this package to its output, and fail at the types.
-    const worker = construct(threads().Worker, [startableUrl(url), options]) as Worker;
+    // Deno refuses to start a worker from a remote module (a library on JSR is `https:`), and Node from a file under
+    // `--input-type`; a small `data:` module that imports it is accepted.
+    const entry = (url.protocol === "file:" && !hasInputType) || url.protocol === "data:"
+      ? url
+      : new URL(
+        `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`,
+      );
+    const worker = make(threads().Worker, entry, options);
     // Methods bound instead of functions of our own, which each thread would have to compile when it starts.
     return {
       hasEnded: hasEnded && (() => hasEnded(worker)),
@@ -45,17 +58,4 @@ export function spawnThread(
       terminate: worker.terminate.bind(worker),
     };
   };
-}
-
-/** Node's flag for code from the command line or stdin. Workers inherit it and then cannot start from a file. */
-const hasInputType: boolean = process.execArgv.some((flag) => flag.startsWith("--input-type"));
-
-/**
- * Deno refuses to start a worker from a remote module (a library on JSR is `https:`), and Node from a file under
- * `--input-type`; a small `data:` module that imports it is accepted.
- */
-function startableUrl(entry: URL): URL {
-  if ((entry.protocol === "file:" && !hasInputType) || entry.protocol === "data:") return entry;
-  const source = `import ${JSON.stringify(entry.href)};`;
-  return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }
