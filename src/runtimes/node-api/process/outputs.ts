@@ -5,14 +5,8 @@ import type { OutputName } from "../../worker-handle.ts";
 
 export const OUTPUTS: readonly OutputName[] = ["stdout", "stderr"];
 
-declare global {
-  namespace NodeJS {
-    interface Process {
-      /** Modules that Node has loaded, as `NativeModule tty`. */
-      readonly moduleLoadList?: readonly string[];
-    }
-  }
-}
+/** `moduleLoadList`: the modules that Node has loaded, as `NativeModule tty`. */
+type NodeProcess = NodeJS.Process & { readonly moduleLoadList?: readonly string[] };
 
 /**
  * Whether this stream may be there. Runtimes make one when it is looked at first: 2 to 4 ms on Node, 8 to 12 on Bun. So this does
@@ -27,7 +21,7 @@ export function mayExist(name: OutputName): boolean {
     return !text.includes("getBuiltinModule:") || text.includes(`${name}:`);
   }
   const { get } = Object.getOwnPropertyDescriptor(process, name) ?? {};
-  const { moduleLoadList, platform } = process;
+  const { moduleLoadList, platform } = process as NodeProcess;
   // On Windows a stream may go nowhere, and need none of the modules.
   return platform === "win32" ||
     !/^getStd(?:out|err)$/.test(String(get?.name)) ||
