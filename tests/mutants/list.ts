@@ -1011,6 +1011,36 @@ const caching: Room = {
   ],
 };
 
+const output: Room = {
+  tests: conformance("process"),
+  mutants: [
+    {
+      file: "runtimes/node/late-outputs.ts",
+      from: "BY_NODE.test(String(new Error().stack)) ? stub : original.get!.call(process)",
+      to: "stub",
+      fault: "code that watches the start of a thread gets a stub in the place of a stream",
+    },
+    {
+      file: "runtimes/node/late-outputs.ts",
+      from: "process[name].write(chunk);",
+      to: "",
+      fault: "what a thread prints before heddle is lost",
+    },
+    {
+      file: "runtimes/node-api/process/outputs.ts",
+      from: "!/^getStd(?:out|err)$/.test(String(get?.name))",
+      to: "true",
+      fault: "a pool makes the streams of the process",
+    },
+    {
+      file: "runtimes/node-api/process/outputs.ts",
+      from: ': !Object.hasOwn(stream, "write");',
+      to: ": true;",
+      fault: "output goes round a write that the program has replaced",
+    },
+  ],
+};
+
 const objects: Room = {
   tests: [...conformance("objects", "objects-together")],
   mutants: [
@@ -1118,5 +1148,6 @@ export const rooms: Readonly<Record<string, Room>> = {
   early,
   processes,
   caching,
+  output,
   objects,
 };
