@@ -35,7 +35,7 @@ interface Counts {
 const BYTES = { hostBytes: 242_800, workerBytes: 120_900 };
 /** The first argument of a call, and the entry point. */
 type Kind = "number" | "object" | "number heddle/core" | "object heddle/core";
-const CORE_BYTES = { hostBytes: 202_000, workerBytes: 116_300 };
+const CORE_BYTES = { hostBytes: 202_100, workerBytes: 116_300 };
 const LIMITS: Readonly<Record<Kind, Counts>> = {
   // Of a worker 2 or 3 run only if it waits for its host once more.
   number: { host: 322, second: 344, shutdown: 38, worker: 163, ...BYTES },

@@ -4,11 +4,12 @@
  * anything comes through this pipe: what a module prints that `--import` loads before heddle. Node therefore gets a pipe that ends
  * in a stub, which makes the stream when something arrives.
  */
-import { Error } from "../../builtins.ts";
+import { Error, Map } from "../../builtins.ts";
 import type { Worker } from "node:worker_threads";
 import { mayExist, OUTPUTS } from "../node-api/process/outputs.ts";
 import { process } from "../node-api/process/process.ts";
 import { threads } from "../node-api/threads/threads.ts";
+import type { OutputName } from "../worker-handle.ts";
 
 /** The constructor and its pipes: the only readers that may get a stub. */
 const BY_NODE = /^.*\n.*\n.*\(node:internal\/(?:worker|streams\/readable):/;
@@ -19,13 +20,16 @@ export function constructThread(
   url: URL,
   options: object,
 ): Worker {
-  const originals: PropertyDescriptorMap = {};
+  const originals = new Map<OutputName, PropertyDescriptor>();
   try {
     // Those of a thread exist from its start.
     if (threads().isMainThread) {
       for (const name of OUTPUTS) {
         if (mayExist(name)) continue;
-        const original = Object.getOwnPropertyDescriptor(process, name)!;
+        const original: PropertyDescriptor = Object.assign(
+          Object.create(null),
+          Object.getOwnPropertyDescriptor(process, name),
+        );
         const { EventEmitter } = process.getBuiltinModule("node:events");
         // What a pipe needs of its end. It never waits: what comes is not much.
         const stub = Object.assign(new EventEmitter(), {
@@ -34,16 +38,26 @@ export function constructThread(
             return true;
           },
         });
-        originals[name] = original;
+        originals.set(name, original);
         // Code of the program may run meanwhile (`diagnostics_channel`, a subclass): it gets the stream itself.
-        const get = (): unknown =>
-          BY_NODE.test(String(new Error().stack)) ? stub : original.get!.call(process);
+        const get = (): unknown => {
+          try {
+            if (BY_NODE.test(String(new Error().stack))) return stub;
+          } catch {
+            // the program's `prepareStackTrace` throws
+          }
+          return original.get!.call(process);
+        };
         // False if the program has frozen `process`.
-        Reflect.defineProperty(process, name, { configurable: true, enumerable: true, get });
+        Reflect.defineProperty(
+          process,
+          name,
+          Object.assign(Object.create(null), original, { get }),
+        );
       }
     }
     return Reflect.construct(constructor, [url, options]) as Worker;
   } finally {
-    for (const name in originals) Reflect.defineProperty(process, name, originals[name]!);
+    for (const [name, original] of originals) Reflect.defineProperty(process, name, original);
   }
 }
