@@ -4,15 +4,18 @@
  * anything comes through this pipe: what a module prints that `--import` loads before heddle. Node therefore gets a pipe that ends
  * in a stub, which makes the stream when something arrives.
  */
-import { Error, Map } from "../../builtins.ts";
+import { Map } from "../../builtins.ts";
 import type { Worker } from "node:worker_threads";
 import { mayExist, OUTPUTS } from "../node-api/process/outputs.ts";
 import { process } from "../node-api/process/process.ts";
 import { threads } from "../node-api/threads/threads.ts";
 import type { OutputName } from "../worker-handle.ts";
 
-/** The constructor and its pipes: the only readers that may get a stub. */
-const BY_NODE = /^.*\n.*\n.*\(node:internal\/(?:worker|streams\/readable):/;
+/**
+ * How often Node reads each: for the end of a pipe, and to know in both pipes whether it may end that. Then the stream's place is its own
+ * again, before code of the program may run (`diagnostics_channel`, a subclass).
+ */
+const READS: Readonly<Record<OutputName, number>> = { stdout: 3, stderr: 2 };
 
 /** Makes a thread. The end of its output is a stub for each stream that does not exist. */
 export function constructThread(
@@ -31,22 +34,19 @@ export function constructThread(
           Object.getOwnPropertyDescriptor(process, name),
         );
         const { EventEmitter } = process.getBuiltinModule("node:events");
-        // What a pipe needs of its end. It never waits: what comes is not much.
+        let left = READS[name];
+        // What a pipe needs of its end. It never waits: what comes is not much. A hook may print meanwhile (`async_hooks`).
         const stub = Object.assign(new EventEmitter(), {
           write: (chunk: Uint8Array): boolean => {
-            process[name].write(chunk);
+            (left > 0 ? original.get!.call(process) : process[name]).write(chunk);
             return true;
           },
+          end: () => {},
         });
         originals.set(name, original);
-        // Code of the program may run meanwhile (`diagnostics_channel`, a subclass): it gets the stream itself.
         const get = (): unknown => {
-          try {
-            if (BY_NODE.test(String(new Error().stack))) return stub;
-          } catch {
-            // the program's `prepareStackTrace` throws
-          }
-          return original.get!.call(process);
+          if (--left <= 0) Reflect.defineProperty(process, name, original);
+          return stub;
         };
         // False if the program has frozen `process`.
         Reflect.defineProperty(
