@@ -1,4 +1,5 @@
 /** Workers that are child processes (option `workers`). */
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { existsSync, realpathSync } from "node:fs";
 import process from "node:process";
@@ -14,7 +15,7 @@ import {
 } from "../../src/mod.ts";
 import { closedAfterTest, rejection, until } from "../support/conformance.ts";
 import { launch } from "../support/processes.ts";
-import { runtimeName } from "../support/runtime.ts";
+import { commandOf, runtimeName } from "../support/runtime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 type Tasks = typeof import("../fixtures/process-tasks.ts");
@@ -464,4 +465,14 @@ describe("options", () => {
     expect(() => pool.sync).toThrow(/pool\.sync/);
     await pool.ready;
   });
+});
+
+test("what a process has written arrives after its end, if the pipe is read late", async () => {
+  const script = new URL("../fixtures/scripts/child-output.ts", import.meta.url);
+  const [command, ...args] = commandOf(fileURLToPath(script));
+  const { stdout } = spawn(command!, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // the process has written long before
+  let bytes = 0;
+  for await (const chunk of stdout) bytes += (chunk as Uint8Array).length;
+  expect(bytes).toBe(1_000_000);
 });

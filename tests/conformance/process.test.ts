@@ -112,7 +112,7 @@ describe("the process", () => {
     "gives streams to code that watches its start",
     async () => {
       const { code, output } = await runScript("watched-start.ts");
-      expect({ code, output }).toEqual({ code: 0, output: "a thread\n42 true number\n" });
+      expect({ code, output }).toEqual({ code: 0, output: "a hook\na thread\n42 true number\n" });
     },
   );
 

@@ -1022,7 +1022,7 @@ const output: Room = {
     },
     {
       file: "runtimes/node/late-outputs.ts",
-      from: "(left > 0 ? original.get!.call(process) : process[name]).write(chunk);",
+      from: "(stream === stub ? original.get!.call(process) : stream).write(chunk);",
       to: "",
       fault: "what a thread prints before heddle is lost",
     },

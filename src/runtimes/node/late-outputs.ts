@@ -12,8 +12,8 @@ import { threads } from "../node-api/threads/threads.ts";
 import type { OutputName } from "../worker-handle.ts";
 
 /**
- * How often Node reads each: for the end of a pipe, and to know in both pipes whether it may end that. Then the stream's place is its own
- * again, before code of the program may run (`diagnostics_channel`, a subclass).
+ * How often Node reads each property while it makes the two pipes of a thread. After the last read the property is the original again,
+ * before the constructor calls code of the program (`diagnostics_channel`, a subclass). If Node reads more often, it gets the stream.
  */
 const READS: Readonly<Record<OutputName, number>> = { stdout: 3, stderr: 2 };
 
@@ -35,10 +35,12 @@ export function constructThread(
         );
         const { EventEmitter } = process.getBuiltinModule("node:events");
         let left = READS[name];
-        // What a pipe needs of its end. It never waits: what comes is not much. A hook may print meanwhile (`async_hooks`).
+        // The members that a pipe calls. The pipe never waits, since little goes through it.
         const stub = Object.assign(new EventEmitter(), {
           write: (chunk: Uint8Array): boolean => {
-            (left > 0 ? original.get!.call(process) : process[name]).write(chunk);
+            const stream: object = process[name];
+            // A hook of `async_hooks` that prints before Node has read the property gets the stub.
+            (stream === stub ? original.get!.call(process) : stream).write(chunk);
             return true;
           },
           end: () => {},
