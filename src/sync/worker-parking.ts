@@ -98,7 +98,21 @@ export class Waker {
   /** Call after publishing. True: the worker was in its event loop. Costs one load of a rarely shared line if it runs. */
   wake(): boolean {
     // SYNC(worker-parked): pairs with Parker.announce. Needs seq-cst (see above).
-    return Atomics.load(this.#words, this.#index) !== RUNNING && this.#unpark();
+    let state = Atomics.load(this.#words, this.#index);
+    while (state !== RUNNING) {
+      if (state !== BLOCKED && state !== IN_EVENT_LOOP) {
+        throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
+      }
+      const seen = Atomics.compareExchange(this.#words, this.#index, state, RUNNING);
+      if (seen === state) {
+        countAwake(this.#counts, 1); // before the worker can run
+        if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
+        else this.#post();
+        return state === IN_EVENT_LOOP;
+      }
+      state = seen;
+    }
+    return false;
   }
 
   /** Current state, for the safety re-check. */
@@ -109,20 +123,5 @@ export class Waker {
   /** Posts again for a worker whose wake message seems to be lost. At worst causes a spurious wake. */
   repost(): void {
     this.#post();
-  }
-
-  #unpark(): boolean {
-    for (;;) {
-      const state = Atomics.load(this.#words, this.#index);
-      if (state === RUNNING) return false;
-      if (state !== BLOCKED && state !== IN_EVENT_LOOP) {
-        throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
-      }
-      if (Atomics.compareExchange(this.#words, this.#index, state, RUNNING) !== state) continue;
-      countAwake(this.#counts, 1); // before the worker can run
-      if (state === BLOCKED) Atomics.notify(this.#words, this.#index, 1);
-      else this.#post();
-      return state === IN_EVENT_LOOP;
-    }
   }
 }

@@ -45,6 +45,7 @@ export class WorkerLoop {
   readonly #replies: Replies;
   readonly #parker: Parker;
   readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #hostWords: Int32Array<SharedArrayBuffer>;
   readonly #maxConcurrency: number;
   readonly #spin: Spin;
   readonly #spinMs: number;
@@ -80,7 +81,7 @@ export class WorkerLoop {
     this.#maxConcurrency = start.maxConcurrency;
     this.#onClose = onClose;
     this.#run = () => {
-      if (!parent.isTerminating()) this.#workOrCrash(); // a thread that is about to end starts no further calls
+      if (!parent.isTerminating()) this.#work(); // a thread that is about to end starts no further calls
     };
     this.#turn = new TurnClock({
       now: runtime.now,
@@ -90,7 +91,7 @@ export class WorkerLoop {
       maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#run,
     });
-    const hostWords = new Int32Array(start.hostControl);
+    const hostWords = this.#hostWords = new Int32Array(start.hostControl);
     this.#spinOptions = {
       isReady: () => this.#hasWork,
       canContinue: () =>
@@ -118,44 +119,40 @@ export class WorkerLoop {
     if (!this.#isParkedInLoop) return;
     if (this.#turn.turned()) this.#units = 0;
     this.#leavePark();
-    this.#workOrCrash();
-  }
-
-  #workOrCrash(): void {
-    try {
-      this.#work();
-    } catch (error) {
-      this.#core.site.crash(error);
-    }
+    this.#work();
   }
 
   #work(): void {
-    const { rx } = this.#endpoint;
-    const runner = this.runner;
-    for (;;) {
-      if (this.#replies.waiting > 0 && !this.#replies.flush()) {
-        if (this.#rest()) continue;
-        return;
+    try {
+      const { rx } = this.#endpoint;
+      const runner = this.runner;
+      for (;;) {
+        if (this.#replies.waiting > 0 && !this.#replies.flush()) {
+          if (this.#rest()) continue;
+          return;
+        }
+        const index = runner.inFlight === 0 || this.#hasCapacity ? rx.poll() : EMPTY;
+        if (index === EMPTY) {
+          if (this.#rest()) continue;
+          return;
+        }
+        // Asked before the next call, not after the last one: then the worker parks, which is a turn of its own.
+        if (this.#turn.isOver(this.#units)) {
+          this.#yieldTurn();
+          return;
+        }
+        if (this.#spinInTurns?.turns) this.#spinInTurns.end();
+        this.#units = runner.run(index) ? MAX_CLOCK_STRIDE : 1;
+        if (runner.inFlight > 0) {
+          // The clock is read before every record now, since tasks' timers and I/O need turns. The microtask lets a task's
+          // promise callbacks run, which may already settle it.
+          this.#units = MAX_CLOCK_STRIDE;
+          this.#runtime.microtask(this.#run);
+          return;
+        }
       }
-      const index = runner.inFlight === 0 || this.#hasCapacity ? rx.poll() : EMPTY;
-      if (index === EMPTY) {
-        if (this.#rest()) continue;
-        return;
-      }
-      // Asked before the next call, not after the last one: then the worker parks, which is a turn of its own.
-      if (this.#turn.isOver(this.#units)) {
-        this.#yieldTurn();
-        return;
-      }
-      if (this.#spinInTurns?.turns) this.#spinInTurns.end();
-      this.#units = runner.run(index) ? MAX_CLOCK_STRIDE : 1;
-      if (runner.inFlight > 0) {
-        // The clock is read before every record now, since tasks' timers and I/O need turns. The microtask lets a task's
-        // promise callbacks run, which may already settle it.
-        this.#units = MAX_CLOCK_STRIDE;
-        this.#runtime.microtask(this.#run);
-        return;
-      }
+    } catch (error) {
+      this.#core.site.crash(error);
     }
   }
 
@@ -163,7 +160,7 @@ export class WorkerLoop {
   #rest(): boolean {
     if (this.runner.inFlight === 0) {
       if (this.#spinInTurns?.turns) this.#spinInTurns.end();
-      if (this.#spin.spin()) return true;
+      if (Atomics.load(this.#hostWords, HOST_SPINS) === 1 && this.#spin.spin()) return true;
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < MAX_NEAR_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;

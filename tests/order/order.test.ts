@@ -250,6 +250,7 @@ describe("announce, then check again", () => {
     const work: HostWork = {
       lanes,
       pending: Object.assign(new PendingWork(), { isDue: true }),
+      inFlight: { size: 1 },
       hasQueued: true,
       doBookkeeping: () => {},
       drain: () => 0,
@@ -307,6 +308,7 @@ describe("announce, then check again", () => {
       {
         lanes: new AnsweringLanes(),
         pending: new PendingWork(),
+        inFlight: { size: 0 },
         hasQueued: false,
         doBookkeeping: () => {},
         drain: () => 0,

@@ -236,11 +236,8 @@ export class InFlight {
     this.#free.push(call);
     if (call.extra !== undefined) this.#dropExtra(call, call.extra);
     this.size--;
-    if (this.size === this.#idle) this.#onLast();
-  }
-
-  /** No call is left that anybody waits for. */
-  #onLast(): void {
+    if (this.size > this.#idle) return;
+    // No call is left that anybody waits for.
     if (this.size > 0) this.#onOnlyIdleStreams();
     else if (this.notifiesEmpty) {
       this.notifiesEmpty = false;

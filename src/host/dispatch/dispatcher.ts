@@ -75,8 +75,8 @@ export class Dispatcher implements HostWork {
     this.#placement = placement;
     this.onPark = events.onPark;
     this.inFlight = new InFlight(
-      () => events.onEmpty(),
-      () => events.onOnlyIdleStreams(),
+      events.onEmpty.bind(events),
+      events.onOnlyIdleStreams.bind(events),
       options.taskTimings.tasks,
     );
     this.responses = new Responses(this.inFlight, signatures, events);
@@ -234,7 +234,7 @@ export class Dispatcher implements HostWork {
   }
 
   onIdle(): void {
-    if (this.inFlight.size > 0) this.#events.onIdle();
+    this.#events.onIdle();
   }
 
   /** Fails lanes that answer calls which they were not given. Called now and then. */

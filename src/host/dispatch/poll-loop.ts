@@ -36,6 +36,8 @@ const SETTLED_PER_UNIT = 16;
 export interface HostWork {
   readonly lanes: LaneSet;
   readonly pending: PendingWork;
+  /** Calls that are not settled. */
+  readonly inFlight: { readonly size: number };
   /** Whether calls wait on the host that a lane may take at some time. */
   readonly hasQueued: boolean;
   /** Repairs what a stack overflow interrupted, and sends calls that wait on the host. */
@@ -48,7 +50,7 @@ export interface HostWork {
   rebalance(): boolean;
   /** The loop sleeps until a message arrives. */
   onPark(): void;
-  /** No call is outstanding. */
+  /** Calls are in flight, but no lane has any. */
   onIdle(): void;
 }
 
@@ -80,7 +82,6 @@ export class PollLoop {
   readonly #policy: Pick<SpinPolicy, "spins" | "settled">;
   /** Of this host: for waits in `pool.sync` as well. */
   readonly spin: Spin;
-  readonly #poll: () => void;
   /** A call was submitted: poll after the caller's synchronous code. */
   readonly kick: () => void;
   #isScheduled = false;
@@ -99,7 +100,6 @@ export class PollLoop {
     this.#parker = parker;
     this.#active = active;
     this.#microtask = runtime.microtask;
-    this.#poll = () => this.#pollOnce(false);
     this.kick = work.pending.kick = () => {
       if (this.#isScheduled) return;
       this.#microtask(this.#poll);
@@ -127,7 +127,7 @@ export class PollLoop {
     this.#turn.turned();
     // Its sender has withdrawn the announcement. A message that comes late leaves another one, which costs one message.
     this.#isParked = false;
-    if (!this.#isScheduled) this.#pollOnce(true);
+    if (!this.#isScheduled) this.#poll(true);
   }
 
   /** A slow tick while calls are in flight: waiting calls may be sendable without any wake for the host. */
@@ -149,8 +149,8 @@ export class PollLoop {
     return this.#isParked;
   }
 
-  /** `isWoken`: the poll of a wake message. */
-  #pollOnce(isWoken: boolean): void {
+  /** `isWoken`: the poll of a wake message. Called as a microtask as well, by itself. */
+  readonly #poll = (isWoken?: true): void => {
     const work = this.#work;
     const lanes = this.#lanes;
     const pending = this.#pending;
@@ -185,11 +185,12 @@ export class PollLoop {
     } else {
       this.#park();
     }
-  }
+  };
 
-  /** No call is outstanding. */
-  #rest(isWoken: boolean): void {
-    this.#work.onIdle();
+  /** No lane has calls. */
+  #rest(isWoken: true | undefined): void {
+    const work = this.#work;
+    if (work.inFlight.size > 0) work.onIdle();
     if (!isWoken || this.#isScheduled) return;
     // SYNC(host-parked): no lane has calls, so there is nothing to check again. Calls made from now on are committed after
     // this store, and their workers see it. With frequent calls each would pay for this store and its withdrawal.
@@ -200,7 +201,7 @@ export class PollLoop {
   /** Calls were made while the host was parked, and no response comes soon. */
   #stayParked(hint: WaitHint): void {
     if (hint === IDLE) {
-      this.#work.onIdle(); // calls that no lane has may be in flight
+      if (this.#work.inFlight.size > 0) this.#work.onIdle(); // calls that no lane has
       return;
     }
     this.statistics.parks++;

@@ -43,8 +43,10 @@ export class LaneLoad {
   }
 
   remove(load: CallLoad): void {
-    if (--this.outstanding === 0) this.clear(); // any counting error ends here
-    else {
+    if (--this.outstanding === 0) {
+      this.emptied++;
+      this.backlog = this.async = this.long = 0; // any counting error ends here
+    } else {
       this.backlog -= (load >> KIND_BITS) - 1;
       if ((load & KIND_MASK) !== SHORT) this.#count(load, -1);
     }

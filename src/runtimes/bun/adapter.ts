@@ -29,7 +29,7 @@ export function createBunRuntime(): Runtime {
     losesAsyncWakes: true,
     // Without `node:fs`, which takes 2 ms to load (1.4), unless the file is empty.
     exists: (url) => (url.protocol === "file:" && Bun.file(url).size > 0) || exists(url),
-    microtask: (callback) => queueMicrotask(callback),
+    microtask: queueMicrotask,
     text: {
       joinedTexts: Infinity,
       loopUnits: 8,

@@ -66,6 +66,7 @@ function createLoop({ workers = 2, cores = 4, awake = 1, spins = true }: Situati
   const work: HostWork = {
     lanes,
     pending,
+    inFlight: { size: 1 },
     get hasQueued() {
       return state.hasQueued;
     },
