@@ -3,10 +3,10 @@
  * and its workers, since a thread gains nothing by spinning while the other one sleeps: alone, neither would find out.
  *
  * From time to time there is a trial: blocks in which the threads spin and blocks in which they do not, in random order, since
- * calls may come in batches that alternate with the blocks. It compares the times per call, with those between the calls:
- * clients that get no core because of the spins show there. `#score` is a moving average of the logarithms of the ratios.
- * docs/internals/waiting-and-spinning.md has the measurements.
+ * calls may come in batches that alternate with the blocks. It compares the times per call, with those between the calls, where clients
+ * show that get no core because of the spins. `#score`: a moving average of the logarithms of the ratios. docs/internals/waiting-and-spinning.md
  */
+import type { OneWord } from "./awake-count.ts";
 
 /** Calls between two clock readings outside trials. The first so many of a pool are waited for without a spin. */
 const CALLS_PER_CLOCK = 16;
@@ -15,8 +15,7 @@ const BLOCK_MS = 2;
 /** A pause: longer times between two answers tell nothing. Shorter ones may be a time slice of another thread. */
 const PAUSE_MS = 8;
 /** A trial ends when its blocks have lasted so long without the pauses, or with the last of so many blocks. */
-const TRIAL_MS = 16;
-const MAX_BLOCKS = 32;
+const TRIAL_MS = 16, MAX_BLOCKS = 32;
 /** Trials are at most so many times their duration apart, and a quarter of it while they disagree. */
 const MAX_APART = 64;
 /** Longest time between two clock readings that brings the next trial closer. */
@@ -34,8 +33,7 @@ const FIRST_TRIAL_MS = 64;
 export class SpinPolicy {
   /** Whether the host spins now. Workers read the same in the shared word, which the host alone writes. */
   spins = false;
-  readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #index: number;
+  readonly #word: OneWord;
   readonly #now: () => number;
   readonly #longCallMs: number;
   /** Calls between two clock readings. */
@@ -52,15 +50,9 @@ export class SpinPolicy {
   readonly #sums: [number, number, number, number] = [0, 0, 0, 0];
   #random = 0;
 
-  /** `words[index]` is the shared word. `spinMs`: longest spin; 0: the threads never spin. */
-  constructor(
-    words: Int32Array<SharedArrayBuffer>,
-    index: number,
-    now: () => number,
-    spinMs: number,
-  ) {
-    this.#words = words;
-    this.#index = index;
+  /** `word`: the shared one. `spinMs`: longest spin; 0: the threads never spin. */
+  constructor(word: OneWord, now: () => number, spinMs: number) {
+    this.#word = word;
     this.#now = now;
     this.#lastMs = now();
     this.#longCallMs = spinMs * SPINS_PER_CALL;
@@ -105,7 +97,9 @@ export class SpinPolicy {
     this.#blockMs = 0;
     const [parkedMs, parked, spunMs, spun] = sums;
     if (--this.#blocks > 0 && (parkedMs + spunMs < TRIAL_MS || parked * spun === 0)) {
-      this.#set(this.#tossCoin());
+      // A coin: the highest bit of a linear congruential generator (Numerical Recipes, "quick and dirty").
+      this.#random = (Math.imul(this.#random, 1664525) + 1013904223) | 0;
+      this.#set(this.#random < 0);
       return;
     }
     this.#blocks = 0;
@@ -117,16 +111,10 @@ export class SpinPolicy {
     this.#set(this.#score > WORTH);
   }
 
-  /** By a linear congruential generator (Numerical Recipes, "quick and dirty"), whose highest bit is the best one. */
-  #tossCoin(): boolean {
-    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) | 0;
-    return this.#random < 0;
-  }
-
   #set(spins: boolean): void {
     if (spins === this.spins) return;
     this.spins = spins;
     // A hint: no order is needed.
-    Atomics.store(this.#words, this.#index, spins ? 1 : 0);
+    Atomics.store(this.#word, 0, spins ? 1 : 0);
   }
 }

@@ -155,7 +155,7 @@ const parking: Room = {
     },
     {
       file: "sync/spin-policy.ts",
-      from: "this.#set(this.#tossCoin());",
+      from: "this.#set(this.#random < 0);",
       to: "this.#set(!this.spins);",
       fault: "batches of calls that alternate with the blocks of a trial decide it",
     },

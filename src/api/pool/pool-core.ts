@@ -135,7 +135,7 @@ export class PoolCore implements PoolParts, DispatcherEvents, SupervisorEvents {
     const start = createStart(spec, this.startData, this.ownFolder);
     const active = new AwakeCount(spec.active, runtime.cores);
     const words = new Int32Array(start.hostControl);
-    const policy = new SpinPolicy(words, HOST_SPINS, runtime.now, spinMs);
+    const policy = new SpinPolicy(words.subarray(HOST_SPINS), runtime.now, spinMs);
     this.waiting = { parker: new HostParker(words, HOST_PARKED_WORD), active, policy, spinMs };
     this.codec = new Codec({
       access: runtime,

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { SpinPolicy } from "../../../src/sync/spin-policy.ts";
 
-const INDEX = 1;
 /** Calls until it has learned, at most. */
 const LEARNING = 20_000;
 
@@ -18,8 +17,8 @@ interface Machine {
 
 function createPolicy(spinMs = 0.1) {
   const state = { nowMs: 1000, readings: 0 };
-  const words = new Int32Array(new SharedArrayBuffer(8));
-  const policy = new SpinPolicy(words, INDEX, () => {
+  const word = new Int32Array(new SharedArrayBuffer(4));
+  const policy = new SpinPolicy(word, () => {
     state.readings++;
     return state.nowMs;
   }, spinMs);
@@ -36,7 +35,7 @@ function createPolicy(spinMs = 0.1) {
         policy.settled(settled);
       }
       call += batch;
-      if (words[INDEX] !== (policy.spins ? 1 : 0)) throw new Error("workers read the contrary");
+      if (word[0] !== (policy.spins ? 1 : 0)) throw new Error("workers read the contrary");
       state.nowMs += typeof idle === "number" ? idle : idle(policy.spins);
     }
     return spins / calls;
