@@ -16,13 +16,15 @@ export class LateWorker implements WorkerHandle {
   /** Undefined while its code is being loaded. */
   #worker: LoadedWorker | undefined;
   #waiting: ((worker: LoadedWorker) => void)[] = [];
-  readonly #loaded: Promise<LoadedWorker | undefined>;
+  /** It was stopped before its code was there, and is not started. */
+  #isOver = false;
   #onExit: (
     exitCode: undefined,
-    death: { signal: undefined; stderr: string; failure: string },
+    death?: { signal: undefined; stderr: string; failure: string },
   ) => void = () => {};
 
-  constructor(load: () => Promise<LoadedWorker>, maxSent: number | undefined) {
+  /** `load`: loads what starts the worker. */
+  constructor(load: () => Promise<() => LoadedWorker>, maxSent: number | undefined) {
     this.maxSent = maxSent;
     this.channel = {
       local: {
@@ -33,14 +35,15 @@ export class LateWorker implements WorkerHandle {
       },
       remote: undefined,
     };
-    this.#loaded = load().then((worker) => {
-      this.#worker = worker;
+    load().then((start) => {
+      if (this.#isOver) return;
+      const worker = this.#worker = start();
       for (const use of this.#waiting.splice(0)) use(worker);
-      return worker;
-    }, (error: Error) => {
+    }).catch((error: Error) => {
+      if (this.#isOver) return;
+      if (this.#worker !== undefined) throw error; // of heddle's own code
       const failure = `it could not be started: ${error.message}`;
       this.#onExit(undefined, { signal: undefined, stderr: "", failure });
-      return undefined;
     });
   }
 
@@ -81,6 +84,9 @@ export class LateWorker implements WorkerHandle {
   }
 
   async terminate(): Promise<unknown> {
-    return (await this.#loaded)?.terminate();
+    if (this.#worker !== undefined) return await this.#worker.terminate();
+    this.#isOver = true;
+    await undefined; // those who stop it expect its end later
+    return this.#onExit(undefined);
   }
 }

@@ -51,13 +51,15 @@ export function useProcesses(
         loadProcesses(),
         loadWorker(),
       ]);
-      const child = spawnProcess(entry, thread, {
-        ...options,
-        heapFlags,
-        words: FIRST_WORDS,
-        onOutput: outputOf(to, workerId),
-      });
-      return new ProcessWorker(child, runtime as unknown as Runtime, maxPayloadBytes);
+      return () => {
+        const child = spawnProcess(entry, thread, {
+          ...options,
+          heapFlags,
+          words: FIRST_WORDS,
+          onOutput: outputOf(to, workerId),
+        });
+        return new ProcessWorker(child, runtime as unknown as Runtime, maxPayloadBytes);
+      };
     }, isolate);
   };
 }
