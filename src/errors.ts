@@ -103,6 +103,8 @@ export interface WorkerLoss {
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
   readonly reason: string;
+  /** The id that its process had. */
+  readonly processId?: number | undefined;
   /** The signal that ended its process. */
   readonly signal?: string | undefined;
   /** Whether it ran out of memory, if the runtime says so. */
@@ -126,6 +128,8 @@ export class WorkerLostError extends HeddleError {
   readonly exitCode: number | undefined;
   /** Why the worker ended, in words. */
   readonly reason: string;
+  /** The id that its process had, which the system may give to another one. Undefined: it was a thread, or could not be started. */
+  declare readonly processId?: number;
   /** The signal that ended its process, such as "SIGKILL". Undefined: none, or it was a thread. */
   declare readonly signal?: string;
   /** Whether it ran out of memory, as far as the runtime says so: Bun does not, and a process that the system kills gets SIGKILL. */
@@ -150,14 +154,13 @@ export class WorkerLostError extends HeddleError {
       `${lost} before it responded${to}: ${loss.reason}${exit}.`,
       options?.cause === undefined ? undefined : options,
     );
-    if (machine !== undefined) this.machine = machine;
     this.workerId = loss.workerId;
     this.exitCode = loss.exitCode;
     this.reason = loss.reason;
     this.outOfMemory = loss.outOfMemory === true;
-    if (loss.signal !== undefined) this.signal = loss.signal;
-    if (loss.stderr !== undefined) this.stderr = loss.stderr;
-    if (task !== undefined) this.task = task;
+    for (const key of ["machine", "processId", "signal", "stderr", "task"] as const) {
+      if (loss[key] !== undefined) (this as Record<string, unknown>)[key] = loss[key];
+    }
   }
 }
 

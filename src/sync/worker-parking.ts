@@ -101,7 +101,7 @@ export class Waker {
     let state = Atomics.load(this.#words, this.#index);
     while (state !== RUNNING) {
       if (state !== BLOCKED && state !== IN_EVENT_LOOP) {
-        throw new ProtocolError(`Parked word holds ${state}; it may only hold 0, 1 or 2.`);
+        throw new ProtocolError(`Parked word holds ${state}, not 0, 1 or 2.`);
       }
       const seen = Atomics.compareExchange(this.#words, this.#index, state, RUNNING);
       if (seen === state) {

@@ -45,7 +45,6 @@ export class WorkerLoop {
   readonly #replies: Replies;
   readonly #parker: Parker;
   readonly #control: Int32Array<SharedArrayBuffer>;
-  readonly #hostWords: Int32Array<SharedArrayBuffer>;
   readonly #maxConcurrency: number;
   readonly #spin: Spin;
   readonly #spinMs: number;
@@ -91,7 +90,7 @@ export class WorkerLoop {
       maxStride: MAX_CLOCK_STRIDE,
       onTurn: this.#run,
     });
-    const hostWords = this.#hostWords = new Int32Array(start.hostControl);
+    const hostWords = new Int32Array(start.hostControl);
     this.#spinOptions = {
       isReady: () => this.#hasWork,
       canContinue: () =>
@@ -160,7 +159,7 @@ export class WorkerLoop {
   #rest(): boolean {
     if (this.runner.inFlight === 0) {
       if (this.#spinInTurns?.turns) this.#spinInTurns.end();
-      if (Atomics.load(this.#hostWords, HOST_SPINS) === 1 && this.#spin.spin()) return true;
+      if (this.#spin.spin()) return true;
       // With infrequent calls, blocking would cost two wake-ups for each.
       if (this.#lastSleepMs < MAX_NEAR_MS && this.#block()) {
         if (!this.#turn.check(this.#runtime.now())) return true;

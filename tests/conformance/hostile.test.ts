@@ -1,6 +1,13 @@
 /** Values, tasks and moments chosen to break a pool. Each of these once did. */
 import { describe, expect, test, vi } from "vitest";
-import { rejection, settledWithin, testPool, until } from "../support/conformance.ts";
+import { createPool } from "../../src/mod.ts";
+import {
+  closedAfterTest,
+  rejection,
+  settledWithin,
+  testPool,
+  until,
+} from "../support/conformance.ts";
 import { pause, runScript } from "../support/runtime.ts";
 
 const revokedProxy = (): object => {
@@ -150,6 +157,29 @@ describe("capacity", () => {
     const { call } = testPool({ maxConcurrency: 3000 });
     const together = Promise.all(Array.from({ length: 2500 }, () => call.barrier(2500)));
     expect(await together).toEqual(new Array(2500).fill(2500));
+  });
+
+  test("a stack that overflows in the first call of a generator leaves it usable", async () => {
+    const url = new URL("../fixtures/stream-edge-tasks.ts", import.meta.url);
+    const pool = closedAfterTest(
+      createPool({ threads: 1 })<typeof import("../fixtures/stream-edge-tasks.ts")>(url),
+    );
+    await pool.ready;
+    let left = 1000; // frames from the end of the stack, in which a call finds more and more room
+    const overflow = (): void => {
+      try {
+        overflow();
+      } catch (error) {
+        try {
+          if (left-- > 0) void pool.call.count(1);
+        } catch {
+          // There is no room for it.
+        }
+        throw error;
+      }
+    };
+    expect(overflow).toThrow(RangeError);
+    expect(await pool.call.count(3).toArray()).toHaveLength(3);
   });
 
   test("a stack that overflows within a call leaves the pool usable", async () => {

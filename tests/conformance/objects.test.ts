@@ -228,7 +228,9 @@ describe("an object that cannot be made", () => {
     expect((error as Error).message).toMatch(
       /has no class "Count"; did you mean "Counter"\?.*export class Count \{\}/,
     );
-    expect(await rejection(spawn["notAClass"]!())).toBeInstanceOf(TaskNotFoundError);
+    for (const name of ["notAClass", "takeLog"]) { // a value, and a function that is no constructor
+      expect(await rejection(spawn[name]!())).toBeInstanceOf(TaskNotFoundError);
+    }
     const missing = pool.spawn<Record<string, new () => object>>("file:///no/module.js");
     expect(await rejection(missing["Counter"]!())).toBeInstanceOf(Error);
   });

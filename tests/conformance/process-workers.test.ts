@@ -272,8 +272,9 @@ describe("the death of a process", () => {
       task: "shout",
       message: 'Worker 0 ended before it responded to "shout": it exited (exit code 7).',
     });
+    const processId = await pool.call.pid();
     const killed = await lost(pool.call.kill("SIGKILL"));
-    expect(killed).toMatchObject({ signal: "SIGKILL", exitCode: undefined });
+    expect(killed).toMatchObject({ processId, signal: "SIGKILL", exitCode: undefined });
     expect(killed.message).toMatch(/it was ended by SIGKILL/);
     expect((await lost(pool.call.abort())).signal).toMatch(/^SIG(?:ABRT|TRAP|ILL)$/);
     expect(await pool.call.add(1, 2)).toBe(3);

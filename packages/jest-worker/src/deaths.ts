@@ -4,6 +4,7 @@
 export interface PoolError extends Error {
   readonly code?: string;
   readonly exitCode?: number;
+  readonly processId?: number;
   readonly signal?: string;
   readonly outOfMemory?: boolean;
 }
@@ -15,17 +16,13 @@ const STOPPED: readonly unknown[] = [128 + 9, 128 + 15];
 export function errorOfDeath(
   death: PoolError,
   crashes: number,
-  { isThread, maxRetries, processId }: {
-    readonly isThread: boolean;
-    readonly maxRetries: number;
-    readonly processId: number | undefined;
-  },
+  { isThread, maxRetries }: { readonly isThread: boolean; readonly maxRetries: number },
 ): Error | undefined {
   if (death.outOfMemory) return new Error("Jest worker ran out of memory and crashed");
   const { exitCode, signal } = death;
   const isCrash = exitCode !== 0 && signal === undefined &&
     (isThread || !STOPPED.includes(exitCode));
-  if (!isCrash) return new Error(explain(death, isThread, processId));
+  if (!isCrash) return new Error(explain(death, isThread));
   if (crashes <= maxRetries) return undefined;
   const message = isThread
     ? "Call retries were exceeded"
@@ -33,7 +30,7 @@ export function errorOfDeath(
   return Object.assign(new Error(message), { type: "WorkerError" });
 }
 
-function explain({ exitCode, signal }: PoolError, isThread: boolean, processId?: number): string {
+function explain({ exitCode, processId, signal }: PoolError, isThread: boolean): string {
   if (isThread) {
     return "A Jest worker thread exited unexpectedly before finishing tests for an unknown reason. One of the ways this can happen is if process.exit() was called in testing code.";
   }

@@ -39,7 +39,6 @@ export class PoolWorker implements WorkerInterface {
   readonly #startOptions: StartOptions;
   readonly #onOutput: OnOutput;
   #pool: TaskPool;
-  #processId: number | undefined;
   /** Whether this thread or process has had a call. */
   #isUsed = false;
   #isEnding = false;
@@ -140,9 +139,8 @@ export class PoolWorker implements WorkerInterface {
         this.#hasFailed ||= code === NOT_STARTED;
         if (code !== LOST || this.#isEnding) throw error;
         const { enableWorkerThreads: isThread, maxRetries } = this.#options;
-        const processId = this.#processId;
         this.#isUsed = false;
-        const end = errorOfDeath(error as PoolError, crashes, { isThread, maxRetries, processId });
+        const end = errorOfDeath(error as PoolError, crashes, { isThread, maxRetries });
         if (end !== undefined) throw end;
       }
     }
@@ -218,19 +216,12 @@ export class PoolWorker implements WorkerInterface {
       event.preventDefault();
       const { error } = event.detail;
       if (isThread || error === undefined) return;
-      this.#askProcessId(pool);
       const { cause } = error;
       // Node prints the exception that ends a process.
       if (cause === undefined) return;
       const text = cause instanceof Error ? cause.stack ?? cause.message : String(cause);
       this.#print(this.#startOptions.stderr, "stderr", `${text}\n`);
     });
-    if (!isThread) this.#askProcessId(pool);
-  }
-
-  /** Before any call of the process that starts: errors name it. */
-  #askProcessId(pool: TaskPool): void {
-    pool.call.processId().then((id) => this.#processId = id, () => {}); // its end is told otherwise
   }
 
   /** Starts a worker again whose heap has grown beyond the limit. */

@@ -175,8 +175,6 @@ export const prepare = (): Promise<void> =>
 
 export const heapBytes = (): number => process.memoryUsage().heapUsed;
 
-export const processId = (): number => process.pid;
-
 /** Runs `teardown`, and returns when nothing of the module is left that keeps the worker running. */
 export async function close(): Promise<void> {
   tell = undefined;

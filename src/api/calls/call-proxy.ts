@@ -13,6 +13,7 @@ import {
 } from "../options/call-options.ts";
 import { didYouMean } from "../../option-checks.ts";
 import { defineOwn } from "../../codec/support/own-property.ts";
+import { isStackOverflow } from "../../codec/support/stack-overflow.ts";
 import { InvalidArgumentError, UnknownTaskError } from "../../errors.ts";
 import {
   atCaller,
@@ -286,6 +287,7 @@ class TaskCalls {
     try {
       return this.#known(given);
     } catch (error) {
+      if (isStackOverflow(error)) throw error; // this call's alone
       if (!this.#spec.tasks[this.task as number]!.isStream) return refusal(error);
       return (args) => {
         needStreams(this.#spec, this.task as number);

@@ -4,6 +4,7 @@
  */
 import { Error, EventTarget, Promise, URL as BuiltinURL } from "../../builtins.ts";
 import { type CallProxy, createCallProxy, createModuleCalls } from "../calls/call-proxy.ts";
+import { defineOwn } from "../../codec/support/own-property.ts";
 import { isRecord, show } from "../../option-checks.ts";
 import type { TaskSource } from "../../protocol/start-data.ts";
 import { InvalidArgumentError } from "../../errors.ts";
@@ -284,7 +285,7 @@ class ThreadPool extends EventTarget {
   /** Adds the members of features. */
   static addMembers(): void {
     for (const name of Object.keys(members)) {
-      Object.defineProperty(this.prototype, name, {
+      defineOwn(this.prototype, name, {
         configurable: true,
         get(this: ThreadPool): unknown {
           this.#spec.uses?.needForMember(name);
@@ -292,7 +293,7 @@ class ThreadPool extends EventTarget {
         },
         // As a method could be replaced: by tests, and by what wraps a pool.
         set(this: ThreadPool, value: unknown): void {
-          Object.defineProperty(this, name, {
+          defineOwn(this, name, {
             value,
             configurable: true,
             enumerable: true,

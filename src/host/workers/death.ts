@@ -15,6 +15,8 @@ const KEPT_LINES = 20;
 interface Found {
   /** A sentence without its end. */
   readonly reason: string;
+  /** Of a process. */
+  readonly processId?: number | undefined;
   readonly signal: string | undefined;
   readonly outOfMemory: boolean;
   readonly stderr: string | undefined;
@@ -30,7 +32,7 @@ export const EXITED: Found = {
 
 /** `cause`: the error that ended it. */
 export function explainDeath(death: Death | undefined, cause: unknown): Found {
-  const signal = death?.signal;
+  const { processId, signal } = death ?? EXITED; // a thread has neither
   const lines = linesOf(death?.stderr ?? "");
   const { code } = Object(cause) as { readonly code?: unknown };
   const outOfMemory = code === THREAD_OUT_OF_MEMORY ||
@@ -42,7 +44,8 @@ export function explainDeath(death: Death | undefined, cause: unknown): Found {
     : signal === undefined
     ? "it exited"
     : `it was ended by ${signal}`;
-  return { reason, signal, outOfMemory, stderr: lines.length > 0 ? lines.join("\n") : undefined };
+  const stderr = lines.length > 0 ? lines.join("\n") : undefined;
+  return { reason, processId, signal, outOfMemory, stderr };
 }
 
 /** The last lines, fatal ones first. */

@@ -4,6 +4,7 @@ import { Error, URL } from "../../builtins.ts";
 import { openSharedFile } from "./shared-file.ts";
 import { timers } from "../node-api/builtins.ts";
 import { CHILD_VARIABLE, FILE, GUARD, isChild, MEMORY, writeTo } from "./child-variable.ts";
+import { mayExist, OUTPUTS } from "../node-api/process/outputs.ts";
 import { flushOutput, onUnhandledRejection, process } from "../node-api/process/process.ts";
 import { isBun, isDeno, threads } from "../node-api/threads/threads.ts";
 import type { WorkerRuntime } from "../runtime.ts";
@@ -29,6 +30,19 @@ function startGuard(): void {
   new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref();
 }
 
+/** Calls back when all that this process has printed has left it: nothing more may be printed. */
+function endOutput(callback: () => void): void {
+  if (!isBun) return flushOutput(callback);
+  // Bun calls back for an empty write before the others are done (1.4), for the end of a stream after them.
+  const streams = OUTPUTS.filter(mayExist).map((name) => process[name]);
+  let left = streams.length;
+  if (left === 0) return callback();
+  const done = (): void => {
+    if (--left === 0) callback();
+  };
+  for (const stream of streams) stream.on("error", () => {}).end(done);
+}
+
 /** The process ends with the pipe: then its host is gone. */
 function openPipe(given: readonly string[]): HostPipe {
   const net = process.getBuiltinModule("node:net");
@@ -43,7 +57,7 @@ function openPipe(given: readonly string[]): HostPipe {
     onData: (listener) => void pipe.on("data", listener),
     file: given.includes(FILE) ? openSharedFile(FILE_DESCRIPTOR) : undefined,
     isFileMemory: given.includes(MEMORY),
-    endWrites: (callback) => void pipe.end(callback),
+    endWrites: (callback) => endOutput(() => void pipe.end(callback)),
   };
 }
 

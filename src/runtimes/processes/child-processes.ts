@@ -113,6 +113,7 @@ type OnExit = Parameters<ChildProcess["onExit"]>[0];
 /** Calls back once, when it has ended and all that it wrote has been read. */
 function watchEnd(
   child: NodeChild,
+  cwd: unknown,
   pipe: Socket | null | undefined,
   onOutput: ProcessOptions["onOutput"],
   onEnd: OnExit,
@@ -128,7 +129,13 @@ function watchEnd(
       (output as Partial<Socket> | null)?.unref?.();
     }
     for (const endLine of ends) endLine();
-    onEnd(code ?? undefined, { signal: signal ?? undefined, stderr: stderr.toString(), failure });
+    const { pid: processId } = child;
+    onEnd(code ?? undefined, {
+      processId,
+      signal: signal ?? undefined,
+      stderr: stderr.toString(),
+      failure,
+    });
   };
   const keep = (chunk: Buffer): void => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-KEPT_BYTES);
@@ -138,7 +145,10 @@ function watchEnd(
     forward(child, "stdout", () => {}, onOutput),
   ];
   child.on("error", ({ message }) => {
-    if (child.pid === undefined) end(null, null, `it could not be started: ${message}`);
+    if (child.pid !== undefined) return;
+    // The message names the program alone.
+    const place = cwd === undefined ? "" : ` in the folder ${cwd} (process.cwd)`;
+    end(null, null, `it could not be started${place}: ${message}`);
   });
   let open = pipe?.destroyed === false ? 2 : 1;
   let onClosed = (): void => {};
@@ -199,7 +209,7 @@ export function spawnProcess(
   const pipe = stdio[3] as Socket | null | undefined;
   let onExit: OnExit = () => {};
   let isOver = false;
-  watchEnd(child, pipe, onOutput, (code, death) => {
+  watchEnd(child, options.cwd, pipe, onOutput, (code, death) => {
     isOver = true;
     onExit(code, death);
     file?.close();

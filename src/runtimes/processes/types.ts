@@ -4,6 +4,8 @@ import type { OutputName, WorkerReading } from "../worker-handle.ts";
 
 /** How a worker ended, beside its exit code. */
 export interface Death {
+  /** The id of its process, which another one may get. Undefined: it could not be started. */
+  readonly processId: number | undefined;
   /** The signal that ended its process. */
   readonly signal: string | undefined;
   /** The last that its process wrote to stderr. */
@@ -48,7 +50,7 @@ export interface ChildProcess extends ChildPipe {
 
 /** The process's end of it. */
 export interface HostPipe extends ChildPipe {
-  /** Calls back when all is written. */
+  /** Calls back when all is written, to the pipe and to stdout and stderr. */
   endWrites(callback: () => void): void;
 }
 

@@ -62,7 +62,9 @@ describe("a worker whose code is being loaded", () => {
       await turn();
       const failure = "it could not be started: no such file";
       expect(ends).toEqual([
-        isStopped ? [undefined] : [undefined, { signal: undefined, stderr: "", failure }],
+        isStopped
+          ? [undefined]
+          : [undefined, { processId: undefined, signal: undefined, stderr: "", failure }],
       ]);
     }
   });

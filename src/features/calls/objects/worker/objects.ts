@@ -13,6 +13,18 @@ import { checkMethod, CREATE, type Created, GET, RELEASE, RESERVED } from "../op
 type Args = readonly unknown[];
 type Methods = Record<string | symbol, (...args: Args) => unknown>;
 
+type Constructor = new (...args: Args) => object;
+
+/** Whether `new` makes something of it: a class, or an old constructor. Runs no code of it. */
+function isConstructor(found: unknown): found is Constructor {
+  try {
+    Reflect.construct(Object, [], found as Constructor);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 interface Resident {
   readonly className: string;
   readonly value: object;
@@ -112,12 +124,12 @@ export class Objects {
     return [this.#core.start.workerId, methods, generators];
   }
 
-  async #find(url: string, name: string): Promise<new (...args: Args) => object> {
+  async #find(url: string, name: string): Promise<Constructor> {
     try {
       const { module } = await importModule(url, this.#core.runtime);
       const found = module[name];
-      if (typeof found === "function") return found as new (...args: Args) => object;
-      const names = Object.keys(module).filter((each) => typeof module[each] === "function");
+      if (isConstructor(found)) return found;
+      const names = Object.keys(module).filter((each) => isConstructor(module[each]));
       throw new TaskNotFoundError(
         `The module ${url} has no class "${name}"${
           didYouMean(name, names)

@@ -20,7 +20,7 @@ export class LateWorker implements WorkerHandle {
   #isOver = false;
   #onExit: (
     exitCode: undefined,
-    death?: { signal: undefined; stderr: string; failure: string },
+    death?: { processId: undefined; signal: undefined; stderr: string; failure: string },
   ) => void = () => {};
 
   /** `load`: loads what starts the worker. */
@@ -43,7 +43,7 @@ export class LateWorker implements WorkerHandle {
       if (this.#isOver) return;
       if (this.#worker !== undefined) throw error; // of heddle's own code
       const failure = `it could not be started: ${error.message}`;
-      this.#onExit(undefined, { signal: undefined, stderr: "", failure });
+      this.#onExit(undefined, { processId: undefined, signal: undefined, stderr: "", failure });
     });
   }
 

@@ -21,7 +21,7 @@ export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promis
   const exit = (code: number): void => {
     channel.flush();
     const end = (): void => parent.exit(code);
-    parent.flushOutput(() => pipe.endWrites(end));
+    pipe.endWrites(end);
     runtime.setTimeout(end, LAST_MS);
   };
   const handle: ParentHandle = {
