@@ -290,6 +290,14 @@ describe("the death of a process", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
+  test("by an exception comes also if the program has replaced the streams", async () => {
+    const pool = processPool();
+    pool.addEventListener("workerExit", (event) => event.preventDefault());
+    const call = pool.call.sleep(60_000);
+    await pool.call.muteAndThrow();
+    expect(await lost(call)).toMatchObject({ cause: { message: "muted" } });
+  });
+
   test("by an exception has that as its cause", async () => {
     const pool = processPool();
     const events: unknown[] = [];
@@ -455,7 +463,12 @@ describe("options", () => {
       for (const failed of [pool.ready, call]) {
         expect(await rejection(failed)).toMatchObject({
           code: "HEDDLE_WORKER_START",
-          message: expect.stringMatching(/it could not be started/),
+          // The system names the program alone, also where the folder is not there.
+          message: expect.stringMatching(
+            "cwd" in options
+              ? /could not be started in the folder \/no\/such\/folder/
+              : /could not be started/,
+          ),
         });
       }
     }

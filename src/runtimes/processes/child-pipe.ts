@@ -17,6 +17,9 @@ const FILE_DESCRIPTOR = 4;
 /** Time between two looks of the guard. */
 const GUARD_MS = 1000;
 
+/** Time for what is written last. A stream that the program has replaced may never call back. */
+const LAST_MS = 1000;
+
 /** Captured when heddle is loaded. */
 const exit: (code: number) => void = process.exit.bind(process);
 
@@ -57,7 +60,10 @@ function openPipe(given: readonly string[]): HostPipe {
     onData: (listener) => void pipe.on("data", listener),
     file: given.includes(FILE) ? openSharedFile(FILE_DESCRIPTOR) : undefined,
     isFileMemory: given.includes(MEMORY),
-    endWrites: (callback) => endOutput(() => void pipe.end(callback)),
+    endWrites: (callback) => {
+      timers.setTimeout(callback, LAST_MS);
+      endOutput(() => void pipe.end(callback));
+    },
   };
 }
 

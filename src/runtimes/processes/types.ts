@@ -50,7 +50,7 @@ export interface ChildProcess extends ChildPipe {
 
 /** The process's end of it. */
 export interface HostPipe extends ChildPipe {
-  /** Calls back when all is written, to the pipe and to stdout and stderr. */
+  /** Calls back when all is written, to the pipe and to stdout and stderr, or a second later: perhaps twice. */
   endWrites(callback: () => void): void;
 }
 

@@ -9,9 +9,6 @@ import { Channel } from "../channel.ts";
 import { begunWriter, CHILD } from "../shared-file.ts";
 import { BegunConsumer } from "./begun-consumer.ts";
 
-/** Time for the last messages to reach the host. */
-const LAST_MS = 1000;
-
 export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promise<void> {
   const { pipe, parent } = await runtime.openProcess!();
   const { file } = pipe;
@@ -20,9 +17,7 @@ export async function serveProcess(serve: Serve, runtime: WorkerRuntime): Promis
   const channel = new Channel(pipe, CHILD, runtime, (message) => receive(message));
   const exit = (code: number): void => {
     channel.flush();
-    const end = (): void => parent.exit(code);
-    pipe.endWrites(end);
-    runtime.setTimeout(end, LAST_MS);
+    pipe.endWrites(() => parent.exit(code));
   };
   const handle: ParentHandle = {
     ...parent,
